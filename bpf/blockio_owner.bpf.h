@@ -9,6 +9,7 @@
 #include "kernel_compat.bpf.h"
 #include "kernel_word.bpf.h"
 #include "stack_id.bpf.h"
+#include "python.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
@@ -258,6 +259,21 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
 		       : PKBPF_BLOCKIO_NO_ROW;
 }
 
+/* As in offcpu.bpf.c. A global function: its callers have no stack left. */
+__attribute__((noinline)) int blockio_tell_python_apart(__u32 pid, __u64 now_ns)
+{
+	__u64 hash = python_stack_hash(SCRATCH_BLOCKIO, pid, now_ns);
+	struct memo_scratch *memo;
+	__u32 zero = 0;
+
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!memo || hash == PYTHON_NOT_HERE)
+		return 0;
+	memo->born_ns ^= hash;
+	memo->salt ^= hash & 0xff;
+	return 0;
+}
+
 /* Returns the row for the current task's activity. */
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch,
 					    struct owner *owner, __u32 opf, struct bio *bio,
@@ -296,6 +312,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		memo->born_ns = submitter.born_ns;
 		if (!config.want_user_stack)
 			memo->ip = 0;
+		else if (config.want_python)
+			blockio_tell_python_apart(owner->pid, now_ns);
 		entry = memo_at(memo_find(owner->tid, now_ns));
 		if (entry) {
 			entry->hits++;

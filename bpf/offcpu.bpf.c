@@ -8,6 +8,7 @@
 #include "offcpu_wait.bpf.h"
 #include "resource.bpf.h"
 #include "stack_id.bpf.h"
+#include "python.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
@@ -82,6 +83,25 @@ static __always_inline void take_comm(struct memo_scratch *memo, struct pkbpf_th
 	known[1] = memo->comm[1];
 }
 
+/* The native stack does not say which Python functions wait: a loop that calls four functions, each
+ * of which sleeps, has one native stack. So the Python part is read for each wait, and counts as
+ * the stack of another thread if it differs. */
+static __always_inline void tell_python_apart(struct memo_scratch *memo,
+					      struct pkbpf_thread *thread, __u64 now_ns)
+{
+	__u64 moment = process_moment(now_ns), hash;
+
+	if (!config.want_python || thread->plain_moment == moment)
+		return;
+	hash = python_stack_hash(SCRATCH_OFFCPU, thread->pid, now_ns);
+	if (hash == PYTHON_NOT_HERE) {
+		thread->plain_moment = moment;
+		return;
+	}
+	memo->born_ns ^= hash;
+	memo->salt ^= hash & 0xff;
+}
+
 /* Finds the stack of the current task's wait: sets thread->stack_id and, unless the row depends on
  * the waker, thread->row. */
 static __always_inline void stack_take(void *ctx, struct task_struct *task,
@@ -110,6 +130,8 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
 			memo->ip = 0;
+		else
+			tell_python_apart(memo, thread, now_ns);
 		entry = memo_at(memo_find(tid, now_ns));
 		if (entry) {
 			entry->hits++;

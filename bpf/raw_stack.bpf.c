@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sends a sample with registers and stack memory where the unwind tables are not ready. */
+#include "python.bpf.h"
 #include "shared.bpf.h"
 
 /* The red zone below the stack pointer. A leaf function may save registers there, and registers
@@ -75,6 +76,8 @@ __attribute__((noinline)) int copy_page(__u32 cpu, __u32 number)
 	return 1;
 }
 
+int copy_python_words(__u32 cpu, __u32 slot, __u32 n_kernel);
+
 /* Copies the stack from `start` upwards to a word of the CPU's record, page by page, because a copy
  * across the end of the stack fails as a whole. Returns the bytes copied; pages that do not exist
  * take none. */
@@ -124,20 +127,45 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 sl
 	return raw->sent[slot]++ < config.raw_stacks_per_second;
 }
 
+/* Copies the Python part of the stack behind the kernel frames; returns its words. A separate
+ * function: see copy_page(). */
+__attribute__((noinline)) int copy_python_words(__u32 cpu, __u32 slot, __u32 n_kernel)
+{
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+	struct python_scratch *python = python_scratch_get(slot);
+	__u64 count;
+
+	if (!raw || !python || n_kernel > PKBPF_MAX_KERNEL_FRAMES)
+		return 0;
+	count = python->count;
+	barrier_var(count);
+	if (count > PKBPF_MAX_CHECK_FRAMES) {
+		counter_add(PKBPF_COUNTER_PYTHON_TOO_DEEP, 1);
+		count = PKBPF_MAX_CHECK_FRAMES;
+	}
+	if (bpf_probe_read_kernel(&raw->record[sizeof(struct pkbpf_event_sample) / 8 + n_kernel],
+				  count * 8, python->words))
+		return 0;
+	return count;
+}
+
 /* Makes a record of a sample and its stack memory, and returns its size. raw_filled says whether
  * there is a record. */
 static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
-					     struct raw_scratch *raw, __u32 cpu)
+					     struct raw_scratch *raw, __u32 cpu, __u32 slot)
 {
 	struct pkbpf_event_sample *sample = (void *)raw->record;
 	__u32 n_kernel = scratch->sample.n_kernel, n_user = 0, size;
 	__u64 *from = scratch->unwind.first_regs;
 	__u64 *words, start;
 	__u32 first_word, head = PKBPF_RAW_HEAD_WORDS;
+	__u32 n_python = config.want_python ? scratch->unwind.python_count : 0;
 
 	scratch->unwind.raw_filled = 0;
-	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
+	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK) {
 		n_user = scratch->sample.n_user;
+		n_python = 0;
+	}
 	if (n_kernel > PKBPF_MAX_KERNEL_FRAMES || n_user > PKBPF_MAX_CHECK_FRAMES)
 		return 0;
 	__builtin_memcpy(sample, &scratch->sample, sizeof(*sample));
@@ -150,6 +178,13 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	n_kernel += n_user;
 	if (bpf_probe_read_kernel(sample + 1, n_kernel * 8, scratch->ips))
 		return 0;
+	if (n_python) {
+		/* The mask shows the bound to the verifier. */
+		n_python = copy_python_words(cpu, slot, n_kernel) & PKBPF_MAX_CHECK_FRAMES;
+		sample->n_user = n_python;
+		sample->header.flags |= PKBPF_RAW_PYTHON;
+		n_kernel += n_python;
+	}
 	first_word = sizeof(*sample) / 8 + n_kernel;
 	words = raw->record + first_word;
 #if PKBPF_UNWIND_ARM64
@@ -209,7 +244,7 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 		return 0;
 	}
 	raw->busy = 1;
-	size = fill_raw_record(scratch, raw, cpu);
+	size = fill_raw_record(scratch, raw, cpu, slot);
 	/* A single comparison of the register that is passed: older verifiers learn nothing from
 	 * size - 1 < limit. */
 	barrier_var(size);

@@ -3,6 +3,7 @@
 #include "shared.bpf.h"
 #include "cpu_sampler.bpf.h"
 #include "offcpu.bpf.h"
+#include "python.bpf.h"
 #include "resource.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
@@ -46,3 +47,6 @@ struct offcpu_free_map offcpu_free_histograms SEC(".maps");
 struct stack_memos_map stack_memos SEC(".maps");
 struct memo_scratch_map memo_scratch SEC(".maps");
 struct probed_calls_map probed_calls SEC(".maps");
+struct python_layouts_map python_layouts SEC(".maps");
+struct python_codes_map python_codes SEC(".maps");
+struct python_scratch_map python_scratch SEC(".maps");

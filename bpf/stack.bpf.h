@@ -74,6 +74,9 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->new_thread = 0;
 	unwind->compat = 0;
 	unwind->want_raw = 0;
+	unwind->python_anchor = ~0ULL;
+	unwind->python_names = 0;
+	unwind->python_count = 0;
 	unwind->kernel_sp = 0;
 	unwind->probed_call = 0;
 	unwind->window_size = 0;

@@ -101,6 +101,8 @@ __u64 stack_intern(__u32 slot)
 	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) |
 				 ((__u64)scratch->sample.header.flags << 24) |
 				 ((__u64)scratch->sample.user_end << 16) | scratch->sample.n_user);
+	/* Another function may be at the address of a former one. */
+	hash = mix(hash, scratch->unwind.python_names);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)
 			break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Unwinds user stacks with the tables that user space publishes. */
+#include "python.bpf.h"
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 #include "task_regs.bpf.h"
@@ -314,7 +315,14 @@ static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 
 	return true;
 }
 
-/* Unwinds one frame; nonzero: the unwinding has ended. */
+enum {
+	FRAME_IS_PASSED = 0,
+	FRAME_IS_LAST = 1, /* the unwinding has ended */
+	/* Python frames belong behind it. The caller adds them: here is no stack left (5.10). */
+	FRAME_RUNS_PYTHON = 2,
+};
+
+/* Unwinds one frame. */
 __attribute__((noinline)) int unwind_frame(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -322,7 +330,11 @@ __attribute__((noinline)) int unwind_frame(__u32 slot)
 	if (!scratch)
 		return 1;
 	scratch->unwind.end = unwind_step(&scratch->unwind.state);
-	return scratch->unwind.end != 0;
+	if (scratch->unwind.end)
+		return FRAME_IS_LAST;
+	return pkbpf_python_encloses(scratch->unwind.state.sp, scratch->unwind.python_anchor)
+		       ? FRAME_RUNS_PYTHON
+		       : FRAME_IS_PASSED;
 }
 
 /* Restores the callee-saved registers of the frame that the last step reached. */
@@ -347,8 +359,12 @@ __attribute__((noinline)) int unwind_restore_registers(__u32 slot)
 __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 {
 	for (int i = 0; i < FRAMES_PER_CALL; i++) {
-		if (unwind_frame(slot))
+		int frame = unwind_frame(slot);
+
+		if (frame == FRAME_IS_LAST)
 			return 1;
+		if (frame == FRAME_RUNS_PYTHON)
+			python_push_run(slot);
 		unwind_restore_registers(slot);
 	}
 	return 0;
@@ -358,8 +374,12 @@ __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 __attribute__((noinline)) int unwind_frames(__u32 slot)
 {
 	for (int i = 0; i < FRAMES_PER_CALL; i++) {
-		if (unwind_frame(slot))
+		int frame = unwind_frame(slot);
+
+		if (frame == FRAME_IS_LAST)
 			return 1;
+		if (frame == FRAME_RUNS_PYTHON)
+			python_push_run(slot);
 	}
 	return 0;
 }
@@ -433,6 +453,7 @@ __attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 	unwind->moment = moment;
 	unwind->first_mapping = process->first_mapping;
 	unwind->mapping_count = process->mapping_count;
+	unwind->python = process->python;
 	return 0;
 }
 
@@ -542,11 +563,17 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 					? MAX_LOCKED_FRAMES
 					: PKBPF_MAX_USER_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
+		if (config.want_python && unwind->python.layout)
+			python_walk(slot);
 		walk(scratch, slot);
 		if (unwind->state.flags & PKBPF_UNWIND_WANTS_KEPT) {
 			walk_again(unwind);
+			if (config.want_python && unwind->python_count)
+				python_rewind(slot);
 			walk(scratch, slot);
 		}
+		if (config.want_python && unwind->python_anchor != PYTHON_NO_ANCHOR)
+			python_push_rest(slot);
 		note_density(unwind);
 	}
 	finish_walk(scratch, slot);

@@ -105,7 +105,7 @@ struct raw_ring_map {
 
 /* Time of a process's last report. pids share slots, which only delays a report. Reports of
  * complete stacks have their own slots, because a process that generates code has little else. A
- * third set holds the start of such reports. */
+ * third set holds the start of such reports. Those of Python threads have a fourth. */
 #define UNWIND_MISS_SLOTS	1024
 #define UNWIND_MISS_INTERVAL_NS 100000000ULL
 #define UNWIND_WHOLE_WAKE_NS	1000000000ULL
@@ -115,7 +115,7 @@ struct raw_ring_map {
 
 struct unwind_miss_times_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 3 * UNWIND_MISS_SLOTS);
+	__uint(max_entries, 4 * UNWIND_MISS_SLOTS);
 	__type(key, __u32);
 	__type(value, __u64);
 };
@@ -174,6 +174,13 @@ struct unwind_scratch {
 	__u8 reserved;
 	/* address of the kernel's record of the probed call checked last; 0: none yet */
 	__u64 probed_call;
+	struct pkbpf_python_process python; /* of process pid */
+	/* Python frames that are not merged yet belong behind the native frame that encloses this
+	 * address; PYTHON_NO_ANCHOR: none are left */
+	__u64 python_anchor;
+	__u64 python_names; /* hash of the Python functions in this stack; 0: none */
+	__u32 python_count; /* words of the Python part; 0: none */
+	__u32 reserved2;
 	__u64 kernel_sp; /* kernel stack pointer at the event; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;

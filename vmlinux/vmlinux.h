@@ -208,6 +208,9 @@ struct sched_entity {
 
 struct thread_struct {
 	unsigned long fsbase; /* x86-64 */
+	struct {
+		unsigned long tp_value;
+	} uw; /* arm64 */
 };
 
 struct task_struct {

@@ -37,6 +37,12 @@ enum pkbpf_unwind_mode {
 	PKBPF_UNWIND_FP = 2,	/* the kernel's frame-pointer helper */
 };
 
+enum pkbpf_python_mode {
+	PKBPF_PYTHON_AUTO = 0, /* Python frames instead of the interpreter's loop */
+	PKBPF_PYTHON_FULL = 1, /* Python frames and all native frames */
+	PKBPF_PYTHON_OFF = 2,
+};
+
 struct pkbpf_bpf_config {
 	__u32 target_mode; /* enum pkbpf_target_mode */
 	__u32 unwind_mode; /* enum pkbpf_unwind_mode */
@@ -53,6 +59,8 @@ struct pkbpf_bpf_config {
 	__u32 log_walks;
 	/* type of access with which a kernel word is read in place; 0: no type works */
 	__u32 word_type;
+	__u32 want_python; /* Python frames in user stacks */
+	__u32 reserved;
 	char comm[16];
 };
 

@@ -118,6 +118,15 @@ enum pkbpf_loss {
 	  "cgroups without a name (removed before it was read, or too many)")                      \
 	X(LATE_RECORDS, PKBPF_LOSS_NOTE,                                                           \
 	  "records of an earlier interval that came too late to be counted there")                 \
+	X(PYTHON_STACKS, PKBPF_LOSS_NONE, "stacks with Python frames")                             \
+	X(PYTHON_NO_THREAD, PKBPF_LOSS_NONE,                                                       \
+	  "stacks of Python processes in threads without Python")                                  \
+	X(PYTHON_LISTED, PKBPF_LOSS_NONE, "Python threads found in the interpreter's list")        \
+	X(PYTHON_UNREADABLE, PKBPF_LOSS_NOTE, "Python stacks cut short (memory not readable)")     \
+	X(PYTHON_TOO_DEEP, PKBPF_LOSS_NOTE, "Python stacks cut short (too many frames)")           \
+	X(PYTHON_UNPLACED, PKBPF_LOSS_NONE, "stacks with Python frames that no native frame runs") \
+	X(PYTHON_CODES, PKBPF_LOSS_NONE, "Python functions named")                                 \
+	X(PYTHON_CODE_LOST, PKBPF_LOSS_NOTE, "Python functions without a name (ring buffer full)") \
 	X(CODE_NAMES_DROPPED, PKBPF_LOSS_NOTE,                                                     \
 	  "samples in rare generated code without a name (to save memory)")
 

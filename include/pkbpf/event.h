@@ -135,8 +135,11 @@ struct pkbpf_event_header {
 /* The stack continues behind the copy. */
 #define PKBPF_RAW_CUT 8
 /* The record is no event: its unwound frames are the stack stack_id, as in PKBPF_EVENT_STACK. */
-#define PKBPF_RAW_NUMBERED     16
-#define PKBPF_MAX_CHECK_FRAMES 127
+#define PKBPF_RAW_NUMBERED 16
+/* The words where a check has user frames are the Python part of the stack, not merged yet: anchors
+ * and frames, see python.h. */
+#define PKBPF_RAW_PYTHON       32
+#define PKBPF_MAX_CHECK_FRAMES 127 /* also a bit mask */
 #define PKBPF_RAW_PAGE_BYTES   4096
 /* pages that the bit mask holes covers, from the page of stack_start */
 #define PKBPF_RAW_SPAN_PAGES 64
@@ -203,7 +206,8 @@ struct pkbpf_event_lost {
 #define PKBPF_RAW_HEAD_WORDS (PKBPF_REGS + 3)
 
 struct pkbpf_event_raw_stack {
-	/* kind RAW_STACK; n_user is 0 except in checks; user_end says why the stack is raw */
+	/* kind RAW_STACK; n_user is 0 except in checks and with Python frames; user_end says why
+	 * the stack is raw */
 	struct pkbpf_event_sample sample;
 	/*
 	 * PKBPF_RAW_HEAD_WORDS words follow sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS],

@@ -115,7 +115,8 @@ struct pkbpf_thread {
 	__u64 born_ns;	/* start time of the thread */
 	__u64 cgroup_id;
 	char comm[PKBPF_COMM_SIZE];
-	__u64 reserved2;
+	/* In this moment (bpf/shared.bpf.h) the thread's process has no Python interpreter. */
+	__u64 plain_moment;
 };
 
 _Static_assert(sizeof(struct pkbpf_thread) == 256, "map value");

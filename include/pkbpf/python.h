@@ -85,6 +85,9 @@ enum pkbpf_python_word_kind {
 	PKBPF_PYTHON_FRAME = 0, /* instruction, in units of two bytes; address of code / 16 */
 	/* the native part of the stack ends here; the Python frames behind it are its callers */
 	PKBPF_PYTHON_CUT = 1,
+	/* Not in stacks, but in raw records, where Python frames are not merged yet: where the next
+	 * run of frames is anchored on the C stack, as an address; 0: nowhere. */
+	PKBPF_PYTHON_ANCHOR = 2,
 };
 
 static inline int pkbpf_is_python(__u64 word)
@@ -114,6 +117,30 @@ static inline __u64 pkbpf_python_word(__u64 code, __u32 instruction)
 	return PKBPF_PYTHON_WORD | (__u64)instruction << PKBPF_PYTHON_INSTRUCTION_SHIFT |
 	       ((code >> 4) & ((1ULL << PKBPF_PYTHON_INSTRUCTION_SHIFT) - 1));
 }
+
+static inline __u64 pkbpf_python_anchor_word(__u64 address)
+{
+	return PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_ANCHOR << PKBPF_PYTHON_KIND_SHIFT |
+	       (address & ((1ULL << PKBPF_PYTHON_KIND_SHIFT) - 1));
+}
+
+static inline __u64 pkbpf_python_anchor(__u64 word)
+{
+	return word & ((1ULL << PKBPF_PYTHON_KIND_SHIFT) - 1);
+}
+
+/* A frame that lies farther from an anchor does not enclose it: the stacks differ. */
+#define PKBPF_PYTHON_REACH_BYTES (8ULL << 20)
+
+/* Whether the native frame that ends at sp, or one below it, encloses the anchor. Frames cover a
+ * stack without a gap, from the leaf's stack pointer on. */
+static inline int pkbpf_python_encloses(__u64 sp, __u64 anchor)
+{
+	return sp - 1 - anchor < PKBPF_PYTHON_REACH_BYTES;
+}
+
+#define PKBPF_PYTHON_CUT_WORD                                                                      \
+	(PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_CUT << PKBPF_PYTHON_KIND_SHIFT)
 
 #define PKBPF_PYTHON_STRING_BYTES 256
 #define PKBPF_PYTHON_LINE_BYTES	  2048

@@ -233,16 +233,33 @@ struct pkbpf_unwind_mapping {
 	__u32 flags;
 };
 
+/* Where the Python interpreter of a process keeps its threads. */
+#define PKBPF_PYTHON_SLOTS 2
+
+struct pkbpf_python_process {
+	__u64 runtime; /* address of _PyRuntime */
+	/* Places from the thread pointer that may hold the address of the thread's state; 0: none.
+	 * What they lead to is checked. */
+	__s32 slots[PKBPF_PYTHON_SLOTS];
+	__u32 layout; /* 1 + index of the layout; 0: no Python */
+	__u32 reserved;
+};
+
 /* A process: an extent of sorted mappings. */
 struct pkbpf_unwind_process {
 	__u32 first_mapping;
 	__u32 mapping_count;
 	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0: unknown */
+	struct pkbpf_python_process python;
 };
 
 /* Mappings are announced before the exec that makes them. An entry with an image younger than this
  * at the end of exec may therefore belong to the new image. */
 #define PKBPF_UNWIND_EXEC_WINDOW_NS 50000000ULL
+
+/* end of a request: Python threads were found in the interpreter's list only. The slots that lead
+ * to them are to be looked for. */
+#define PKBPF_MISS_PYTHON 0x100
 
 /* A request of the unwinder: user space is to read the process again. */
 struct pkbpf_unwind_miss {
@@ -258,7 +275,7 @@ struct pkbpf_unwind_miss {
 _Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
 _Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
 _Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
-_Static_assert(sizeof(struct pkbpf_unwind_process) == 16, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 40, "process size");
 _Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
 
 #endif

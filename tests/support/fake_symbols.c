@@ -48,6 +48,7 @@ static struct symbol default_symbol(const struct frame_location *location, const
 		break;
 	case FRAME_UNMAPPED:
 	case FRAME_TRUNCATED:
+	case FRAME_PYTHON:
 		break;
 	}
 	return symbol;

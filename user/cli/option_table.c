@@ -175,6 +175,12 @@ static const char *const unwind_modes[] = {
 	[PKBPF_UNWIND_FP] = "fp",
 	NULL,
 };
+static const char *const python_modes[] = {
+	[PKBPF_PYTHON_AUTO] = "auto",
+	[PKBPF_PYTHON_FULL] = "full",
+	[PKBPF_PYTHON_OFF] = "off",
+	NULL,
+};
 static const char *const progress_choices[] = {"auto", "never", NULL};
 static const char *const color_choices[] = {
 	[COLOR_AUTO] = "auto",
@@ -234,6 +240,13 @@ static const struct option_row rows[] = {
 	 "without tables",
 	 EVENTS, .form = OPTION_CHOICE, AT(live.unwind_mode), .choices = unwind_modes,
 	 .text = "With dwarf: unwind tables only; with fp: frame pointers only."},
+	{0, "python", "auto|full|off",
+	 "Python functions in user stacks (CPython 3.8 to 3.15); auto: in place of the "
+	 "interpreter's "
+	 "own frames",
+	 EVENTS, .form = OPTION_CHOICE, AT(live.python_mode), .choices = python_modes,
+	 .text = "With full: together with all frames of the interpreter; with off: native frames "
+		 "only. Nothing has to be switched on in the program."},
 	{0, "unwind-tables", "SIZE", "maximum memory for unwind tables; default 64M", EVENTS,
 	 .form = OPTION_SIZE, AT(live.unwind_table_bytes), .least = UNWIND_TABLES_MIN,
 	 .most = UNWIND_TABLES_MAX,

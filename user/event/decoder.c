@@ -90,6 +90,7 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	const uint64_t *words;
 	uint64_t stack_size;
 	size_t head = PKBPF_RAW_HEAD_WORDS, fixed;
+	bool has_python;
 	int err;
 
 	if (size < sizeof(*sample))
@@ -100,11 +101,16 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	view.check = sample->header.flags & PKBPF_RAW_CHECK;
 	head += sample->header.flags & PKBPF_RAW_NUMBERED ? 1 : 0;
 	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + head) * WORD;
-	if ((sample->n_user != 0 && !view.check) || size < fixed)
+	has_python = !view.check && sample->header.flags & PKBPF_RAW_PYTHON;
+	if ((sample->n_user != 0 && !view.check && !has_python) || size < fixed)
 		return -EBADMSG;
 	words = view.sample.user_ips + sample->n_user;
-	if (!view.check)
+	view.python = has_python ? view.sample.user_ips : NULL;
+	view.python_count = has_python ? sample->n_user : 0;
+	if (!view.check) {
 		view.sample.user_ips = NULL;
+		view.sample.user_count = 0;
+	}
 	view.cut = sample->header.flags & PKBPF_RAW_CUT;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];

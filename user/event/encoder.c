@@ -117,14 +117,20 @@ int event_encode_sample(struct event_buffer *buffer, const struct sample_view *s
 int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_view *raw)
 {
 	size_t head = PKBPF_RAW_HEAD_WORDS + (raw->stack_id ? 1 : 0);
+	struct sample_view view = raw->sample;
 	struct pkbpf_event_sample *sample;
 	uint64_t *words;
 
-	if (!sample_fits(&raw->sample) || (raw->sample.user_count && !raw->check) ||
-	    raw->stack_size % sizeof(uint64_t) || raw->stack_size > EVENT_MAX_RAW_STACK_SIZE ||
+	if (raw->python_count) {
+		view.user_ips = raw->python;
+		view.user_count = raw->python_count;
+	}
+	if (!sample_fits(&view) || (raw->python_count && raw->check) ||
+	    (raw->sample.user_count && !raw->check) || raw->stack_size % sizeof(uint64_t) ||
+	    raw->stack_size > EVENT_MAX_RAW_STACK_SIZE ||
 	    raw->stack_start > UINT64_MAX - raw->stack_size)
 		return -EINVAL;
-	sample = append_sample(buffer, PKBPF_EVENT_RAW_STACK, &raw->sample,
+	sample = append_sample(buffer, PKBPF_EVENT_RAW_STACK, &view,
 			       head * sizeof(uint64_t) + raw->stack_size);
 	if (!sample)
 		return -ENOMEM;
@@ -134,7 +140,9 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 		sample->header.flags |= PKBPF_RAW_CUT;
 	if (raw->stack_id)
 		sample->header.flags |= PKBPF_RAW_NUMBERED;
-	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
+	if (raw->python_count)
+		sample->header.flags |= PKBPF_RAW_PYTHON;
+	words = (uint64_t *)sample->ips + view.kernel_count + view.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;
 	words[PKBPF_REGS + 1] = raw->stack_size;

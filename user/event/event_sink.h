@@ -65,6 +65,9 @@ struct raw_stack_view {
 	struct sample_view sample; /* user_count is 0, except in checks */
 	bool check; /* not an event: sample has the kernel side's unwound frames, for comparison */
 	bool cut;   /* the stack continues, but the copy had no more room */
+	/* The Python part of the stack: anchors and frames (python.h), not merged yet. */
+	const uint64_t *python;
+	size_t python_count;
 	uint64_t stack_id;    /* not 0: not an event; its frames belong to this stack */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;

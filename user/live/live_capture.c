@@ -81,6 +81,8 @@ static int assemble(struct live_capture *live, struct error *error)
 	if (live->processes)
 		live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
 	options.code_history = symbolizer_chain_code_history(live->symbolizer);
+	options.python = symbolizer_chain_python(live->symbolizer);
+	options.python_full = live->options.python_full;
 	if (live->processes)
 		first = profile_new(live->processes);
 	if (first)

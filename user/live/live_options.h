@@ -20,6 +20,7 @@ struct live_options {
 	uint64_t slice_ns;    /* intervals consist of slices of this length; 0: each is one */
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
+	enum pkbpf_python_mode python_mode;
 	uint64_t unwind_table_bytes; /* 0: the default */
 	struct source_options sources;
 	bool want_resources; /* of every thread: CPU time, memory, I/O */

@@ -160,6 +160,7 @@ int live_run_start(struct live_run *run, struct error *error)
 				.want_kernel_stack = !options->user_only,
 				.want_resources = options->want_resources,
 				.unwind_mode = options->unwind_mode,
+				.want_python = options->python_mode != PKBPF_PYTHON_OFF,
 				.unwind_table_bytes = options->unwind_table_bytes,
 				.kinds_mask = options->kinds_mask,
 				.can_wait = sources_can_wait(options->kinds_mask),
@@ -170,6 +171,7 @@ int live_run_start(struct live_run *run, struct error *error)
 		.sources = options->sources,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
+		.python_full = options->python_mode == PKBPF_PYTHON_FULL,
 		.debuginfod_limit_ns = debuginfod_limit_ns(options),
 	};
 

@@ -10,6 +10,7 @@
 #include "event/resource_event.h"
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
+#include "python/python_functions.h"
 
 struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile)
 {
@@ -27,6 +28,9 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->process_sink = process_table_sink(aggregator->processes);
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user,
 						options->code_history);
+	if (aggregator->builder)
+		stack_builder_use_python(aggregator->builder, options->python,
+					 options->python_full);
 	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
 		aggregator->running = NULL; /* the caller keeps the profile */
 		aggregator_free(aggregator);
@@ -405,6 +409,23 @@ static int take_relation(struct aggregator *aggregator, const struct pkbpf_event
 	return err == -ENOSPC ? 0 : err;
 }
 
+/* The code object of a function is at this address from now on. */
+static int take_python_code(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	const struct pkbpf_event_python_code *code = (const void *)record;
+	struct process *process;
+	int err;
+
+	if (record->size < sizeof(*code))
+		return -EBADMSG;
+	process = process_table_get(aggregator->processes, code->pid, "");
+	if (!process || !aggregator->options.python)
+		return process ? 0 : -ENOMEM;
+	err = python_functions_note(aggregator->options.python, process->id, code, record->size);
+	stack_builder_forget_mappings(aggregator->builder, process->id);
+	return err == -ENOSPC ? 0 : err;
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -415,6 +436,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 	    record->size == sizeof(struct pkbpf_event_resource) &&
 	    record->flags == PKBPF_RESOURCE_LEFT)
 		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
+	else if (record->kind == PKBPF_EVENT_PYTHON_CODE)
+		err = take_python_code(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_RELATION)
 		err = take_relation(aggregator, record);
 	else

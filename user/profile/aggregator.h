@@ -11,6 +11,9 @@ struct aggregator_options {
 	/* Gets samples in generated code, so that they are symbolized with the code of their
 	 * time; NULL: none. Borrowed. */
 	struct code_history *code_history;
+	/* Learns the functions of Python frames; NULL: none. Borrowed. */
+	struct python_functions *python;
+	bool python_full; /* keep the native frames that run Python frames */
 	bool per_thread;
 	bool want_user, want_kernel; /* otherwise frames of this kind are left out */
 	size_t slow_io_limit;	     /* maximum number of slowest block requests kept */

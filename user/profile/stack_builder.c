@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "pkbpf/unwind_state.h"
 #include "profile/stack_end.h"
+#include "python/python_functions.h"
 #include "symbol/jit/code_history.h"
 
 /* A direct-mapped cache of frames. Most addresses of a sample were in earlier samples of the
@@ -19,9 +20,12 @@
  * of the mappings begins the next era, so older entries no longer match. */
 #define FRAME_CACHE_BITS 15
 #define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
-#define ERA_NONE	 0 /* unused entries */
-#define ERA_KERNEL	 1
-#define ERA_FIRST	 2
+/* A word without a frame of its own. */
+#define FRAME_LEFT_OUT (UINT32_MAX - 1)
+
+#define ERA_NONE   0 /* unused entries */
+#define ERA_KERNEL 1
+#define ERA_FIRST  2
 
 struct cached_frame {
 	uint64_t key; /* address and whether it is a return address */
@@ -40,10 +44,13 @@ struct stack_builder {
 	struct profile *profile;
 	struct process_table *processes;
 	struct code_history *code_history;
+	const struct python_functions *python;
+	bool python_full;
 	bool want_kernel, want_user;
 	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
 	uint32_t next_era;
 	bool is_generated;	   /* the stack being built has a generated frame */
+	bool is_cut;		   /* … has Python frames behind the end of its native part */
 	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
 	struct last_stack last;
 	struct cached_frame cache[FRAME_CACHE_SIZE];
@@ -63,6 +70,13 @@ struct stack_builder *stack_builder_new(struct profile *profile, bool want_kerne
 	builder->want_user = want_user;
 	builder->next_era = ERA_FIRST;
 	return builder;
+}
+
+void stack_builder_use_python(struct stack_builder *builder, const struct python_functions *python,
+			      bool full)
+{
+	builder->python = python;
+	builder->python_full = full;
 }
 
 void stack_builder_free(struct stack_builder *builder)
@@ -200,6 +214,8 @@ struct code_moment {
 	const struct address_space *space;
 	uint32_t era;
 	uint64_t time_ns;
+	/* Elsewhere a word that looks like a Python frame is what lies in a damaged stack. */
+	bool has_python;
 };
 
 static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
@@ -221,6 +237,39 @@ static uint32_t intern_user(struct stack_builder *builder, const struct code_mom
 	frame = profile_intern_frame(builder->profile, &location);
 	if (cached && frame != UINT32_MAX)
 		*slot = (struct cached_frame){key, moment->era, frame};
+	return frame;
+}
+
+static uint32_t intern_truncated(struct stack_builder *builder, enum pkbpf_stack_end end)
+{
+	struct frame_location location = {.space = FRAME_TRUNCATED, .address = end};
+
+	return profile_intern_frame(builder->profile, &location);
+}
+
+/* A Python frame. Without a record of its code object it has no name. */
+static uint32_t intern_python(struct stack_builder *builder, const struct code_moment *moment,
+			      uint64_t word)
+{
+	struct cached_frame *slot = cache_slot(builder, moment->era, word);
+	struct frame_location location = {
+		.space = FRAME_PYTHON,
+		.object = PYTHON_FUNCTION_NONE,
+	};
+	const struct python_code *code;
+	uint32_t frame;
+
+	/* No address has a key like this: bit 63 is set. */
+	if (moment->era != ERA_NONE && slot->era == moment->era && slot->key == word)
+		return slot->frame;
+	location.object = python_functions_at(builder->python, moment->process->id,
+					      pkbpf_python_code_address(word));
+	code = python_functions_get(builder->python, location.object);
+	if (code)
+		location.address = python_code_line(code, pkbpf_python_instruction(word));
+	frame = profile_intern_frame(builder->profile, &location);
+	if (moment->era != ERA_NONE && frame != UINT32_MAX)
+		*slot = (struct cached_frame){word, moment->era, frame};
 	return frame;
 }
 
@@ -246,8 +295,7 @@ static uint32_t intern_kernel(struct stack_builder *builder, uint64_t ip, bool i
 
 static bool push_truncated(struct stack_builder *builder, enum pkbpf_stack_end end)
 {
-	struct frame_location location = {.space = FRAME_TRUNCATED, .address = end};
-	uint32_t frame = profile_intern_frame(builder->profile, &location);
+	uint32_t frame = intern_truncated(builder, end);
 
 	if (frame == UINT32_MAX)
 		return false;
@@ -321,23 +369,70 @@ bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, siz
 	       !(index + 1 < count && pkbpf_is_interrupted(user_ips[index + 1]));
 }
 
+/* The native frame that runs the Python frames behind it: the interpreter's loop. */
+static bool is_interpreter(const struct code_moment *moment, const struct sample_view *sample,
+			   size_t index)
+{
+	const uint64_t *ips = sample->user_ips;
+
+	return moment->has_python && index + 1 < sample->user_count &&
+	       !pkbpf_is_python(ips[index]) && pkbpf_is_python(ips[index + 1]) &&
+	       pkbpf_python_kind(ips[index + 1]) == PKBPF_PYTHON_FRAME;
+}
+
+/* The frame of one word of the user stack; FRAME_LEFT_OUT: none. UINT32_MAX: out of memory. */
+static uint32_t frame_of_word(struct stack_builder *builder, const struct code_moment *moment,
+			      const struct sample_view *sample, size_t index)
+{
+	const uint64_t *ips = sample->user_ips;
+	bool is_return_address;
+
+	if (moment->has_python && pkbpf_is_python(ips[index])) {
+		if (pkbpf_python_kind(ips[index]) == PKBPF_PYTHON_FRAME)
+			return intern_python(builder, moment, ips[index]);
+		/* Here the native stack ends, and its end is this sample's. */
+		builder->is_cut = true;
+		return stack_end_is_truncated(sample->user_end)
+			       ? intern_truncated(builder, sample->user_end)
+			       : FRAME_LEFT_OUT;
+	}
+	if (!builder->python_full && is_interpreter(moment, sample, index))
+		return FRAME_LEFT_OUT;
+	is_return_address = stack_builder_is_return_address(ips, sample->user_count, index,
+							    sample->after_syscall);
+	return intern_user(builder, moment, index ? pkbpf_address(ips[index]) : ips[index],
+			   is_return_address);
+}
+
+static size_t remove_left_out(uint32_t *frames, size_t count)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (frames[i] != FRAME_LEFT_OUT)
+			frames[to++] = frames[i];
+	return to;
+}
+
 static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
 		      const struct process *process)
 {
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	uint32_t era = era_of(builder, process->id);
-	const struct code_moment moment = {process, space, era, sample->time_ns};
+	const struct code_moment moment = {
+		.process = process,
+		.space = space,
+		.era = era,
+		.time_ns = sample->time_ns,
+		.has_python =
+			builder->python && python_functions_knows(builder->python, process->id),
+	};
 	size_t first_user = builder->frames.count,
 	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
-	const uint64_t *ips = sample->user_ips;
 
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
-		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i,
-									 sample->after_syscall);
-
-		frames[i] = intern_user(builder, &moment, i ? pkbpf_address(ips[i]) : ips[i],
-					is_return_address);
+		frames[i] = frame_of_word(builder, &moment, sample, i);
 		if (frames[i] == UINT32_MAX)
 			return false;
 	}
@@ -345,8 +440,11 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 		memcpy(frames + sample->user_count - shared,
 		       builder->last.frames.items + builder->last.frames.count - shared,
 		       shared * sizeof(*frames));
-	builder->frames.count += sample->user_count;
-	remember_stack(&builder->last, builder->is_generated ? ERA_NONE : era, sample, frames);
+	remember_stack(&builder->last, builder->is_generated || builder->is_cut ? ERA_NONE : era,
+		       sample, frames);
+	builder->frames.count += remove_left_out(frames, sample->user_count);
+	if (builder->is_cut)
+		return true;
 	if (stack_end_is_truncated(sample->user_end))
 		return push_truncated(builder, sample->user_end);
 	if (sample->user_end == PKBPF_END_UNVERIFIED && drop_garbage(builder, space, first_user))
@@ -379,6 +477,7 @@ uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_vi
 		return UINT32_MAX;
 	builder->frames.count = 0;
 	builder->is_generated = false;
+	builder->is_cut = false;
 	if (builder->want_kernel && !push_kernel(builder, sample))
 		return UINT32_MAX;
 	if (builder->want_user && !push_user(builder, sample, process))

@@ -11,12 +11,17 @@
 #include "event/event_sink.h"
 #include "profile/profile.h"
 
+struct python_functions;
 struct stack_builder;
 
 /* NULL: out of memory. profile and code_history (may be NULL) are borrowed. Frames of an
  * unwanted side are left out. */
 struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user,
 					struct code_history *code_history);
+/* Names Python frames by these functions (borrowed). full: keep the native frames that run them,
+ * otherwise Python frames replace those. */
+void stack_builder_use_python(struct stack_builder *builder, const struct python_functions *python,
+			      bool full);
 void stack_builder_free(struct stack_builder *builder);
 /* Switches to another profile with the same numbers of frames and stacks. */
 void stack_builder_set_profile(struct stack_builder *builder, struct profile *profile);

@@ -13,12 +13,15 @@
 #include "symbol/kernel/kernel.h"
 #include "symbol/dwarf/line_store.h"
 #include "symbol/jit/code_history.h"
+#include "python/python_functions.h"
+#include "symbol/python_symbolizer.h"
 #include "symbol/symbol_notes.h"
 
 enum chain_member {
 	MEMBER_KERNEL,
 	MEMBER_ELF,
 	MEMBER_GENERATED_CODE,
+	MEMBER_PYTHON,
 	MEMBER_COUNT,
 };
 
@@ -29,6 +32,7 @@ struct chain {
 	struct string_pool *strings;
 	struct line_store *lines;
 	struct code_history *code;
+	struct python_functions *python;
 	struct symbolizer *members[MEMBER_COUNT];
 	struct symbol_notes notes; /* about what is forgotten */
 };
@@ -163,6 +167,7 @@ static void chain_free(struct symbolizer *symbolizer)
 		symbolizer_free(chain->members[i]);
 	symbol_notes_done(&chain->notes);
 	code_history_free(chain->code);
+	python_functions_free(chain->python);
 	line_store_free(chain->lines);
 	if (chain->strings)
 		string_pool_free(chain->strings);
@@ -213,6 +218,9 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 			&chain->options, process_table_files(processes), chain->strings);
 		chain->code = code_history_new(&chain->options, processes, chain->strings);
 	}
+	chain->python = python_functions_new();
+	if (chain->python)
+		chain->members[MEMBER_PYTHON] = python_symbolizer_new(chain->python);
 	if (chain->code)
 		chain->members[MEMBER_GENERATED_CODE] = code_history_symbolizer_new(chain->code);
 	for (size_t i = 0; i < MEMBER_COUNT; i++) {
@@ -227,6 +235,11 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain)
 {
 	return chain ? ((struct chain *)chain)->code : NULL;
+}
+
+struct python_functions *symbolizer_chain_python(struct symbolizer *chain)
+{
+	return chain ? ((struct chain *)chain)->python : NULL;
 }
 
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

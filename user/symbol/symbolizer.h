@@ -23,6 +23,9 @@ enum frame_space {		     /* numbers are in recordings: for good */
 					  known mapping */
 		   /* not an address: address = enum pkbpf_stack_end, why the stack ends here */
 		   FRAME_TRUNCATED = 4,
+		   /* not an address: object = number of the function (python_functions.h);
+		      address = line, 0 unknown */
+		   FRAME_PYTHON = 5,
 };
 
 struct frame_location {
@@ -93,6 +96,7 @@ struct debuginfod;
 struct symbolizer;
 struct symbol_notes;
 struct code_history;
+struct python_functions;
 
 struct symbolizer_ops {
 	const char *name;
@@ -137,6 +141,8 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 
 /* Who has to be told of samples in generated code, of such a chain. Borrowed. */
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain);
+/* The functions that Python frames refer to, of such a chain. Borrowed. */
+struct python_functions *symbolizer_chain_python(struct symbolizer *chain);
 
 /* Strings in *ret_symbol live as long as the symbolizer. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

@@ -194,6 +194,7 @@ static void begin_life(struct process_tracker *tracker, struct tracked_process *
 		process->miss_ns = process->miss_wait_ns = 0;
 		process->published_ns = process->taken_ns = 0;
 		process->missed = false;
+		process->python_looked = false;
 	}
 	process->born_ns = task->time_ns;
 }
@@ -253,6 +254,7 @@ static void on_exec(struct process_tracker *tracker, const struct task_view *tas
 	if (!process || process->exec_ns >= task->time_ns || process->scanned_ns > task->time_ns)
 		return;
 	process->exec_ns = task->time_ns;
+	process->python_looked = false;
 	process->exit_ns = 0; /* exec by another thread takes over the leader's TID */
 	map = code_map_new();
 	if (map)

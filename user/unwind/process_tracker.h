@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pkbpf/unwind.h>
+
 #include "event/event_sink.h"
 #include "unwind/code/code_map.h"
 
@@ -29,6 +31,9 @@ struct tracked_process {
 	uint32_t taken_count;  /* mappings at that time */
 	uint64_t published_ns; /* set by the owner: its entry was written; 0: it has none */
 	bool missed;	       /* set by the owner: the entry was found missing */
+	/* set by the owner: its Python interpreter, and whether its threads were looked at */
+	struct pkbpf_python_process python;
+	bool python_looked;
 };
 
 struct process_tracker_ops {

@@ -13,6 +13,7 @@
 #include "unwind/process_tracker.h"
 #include "unwind/step.h"
 
+#include <pkbpf/python.h>
 #include <pkbpf/unwind_state.h>
 
 /* Tables are requested when a mapping is announced, long before its records arrive in order, so
@@ -177,6 +178,8 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 	struct unwind_walk_options options = {
 		.exact = !raw->sample.after_syscall,
 		.no_guess = unwinder->options.no_guess,
+		.python = raw->python,
+		.python_count = raw->python_count,
 	};
 	struct raw_walk walk = {
 		.unwinder = unwinder,
@@ -195,6 +198,20 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 	if (result.end == PKBPF_END_FAULT_RA && raw->cut && walk.went_beyond)
 		result.end = PKBPF_END_COPY_CUT;
 	return result;
+}
+
+/* Whether these are the native frames of the sample. */
+static bool has_frames(const struct sample_view *sample, const uint64_t *ips, size_t count)
+{
+	size_t native = 0;
+
+	for (size_t i = 0; i < sample->user_count; i++) {
+		if (pkbpf_is_python(sample->user_ips[i]))
+			continue;
+		if (native >= count || sample->user_ips[i] != ips[native++])
+			return false;
+	}
+	return native == count;
 }
 
 /* The kernel side had the same registers and memory, so it must have found the same frames. A copy
@@ -222,10 +239,8 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 		break;
 	}
 	unwinder->stats.checked++;
-	if (result.end != found->user_end || result.depth != found->user_count ||
-	    result.guessed != found->guessed_count ||
-	    (result.depth &&
-	     memcmp(unwinder->ips, found->user_ips, result.depth * sizeof(*unwinder->ips)) != 0))
+	if (result.end != found->user_end || result.guessed != found->guessed_count ||
+	    !has_frames(found, unwinder->ips, result.depth))
 		unwinder->stats.check_wrong++;
 }
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <pkbpf/python.h>
+
 #define UNWIND_INLINE inline __attribute__((always_inline))
 #include <pkbpf/unwind_go.h>
 #include <pkbpf/unwind_step.h>
@@ -17,6 +19,8 @@ struct walk {
 	struct pkbpf_unwind_rule rule; /* of the last frame; NONE: it had none */
 	uint64_t *ips;
 	size_t limit;
+	const uint64_t *python;
+	size_t python_count, python_next; /* merged so far */
 };
 
 static struct walk *walk_of(struct pkbpf_unwind_state *state)
@@ -104,12 +108,45 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 	return true;
 }
 
+static void push_word(struct walk *walk, uint64_t word)
+{
+	if (walk->state.depth < walk->limit)
+		walk->ips[walk->state.depth++] = word;
+}
+
+/* Adds the Python frames whose anchor is in the native frame just unwound: as python_push_run() of
+ * the kernel side. */
+static void push_python(struct walk *walk)
+{
+	size_t *next = &walk->python_next;
+
+	if (*next >= walk->python_count ||
+	    !pkbpf_python_encloses(walk->state.sp, pkbpf_python_anchor(walk->python[*next])))
+		return;
+	for (++*next; *next < walk->python_count &&
+		      pkbpf_python_kind(walk->python[*next]) == PKBPF_PYTHON_FRAME;
+	     ++*next)
+		push_word(walk, walk->python[*next]);
+}
+
+/* Python frames that no native frame encloses. */
+static void push_python_rest(struct walk *walk)
+{
+	if (walk->python_next >= walk->python_count)
+		return;
+	push_word(walk, PKBPF_PYTHON_CUT_WORD);
+	for (size_t i = walk->python_next; i < walk->python_count; i++)
+		if (pkbpf_python_kind(walk->python[i]) == PKBPF_PYTHON_FRAME)
+			push_word(walk, walk->python[i]);
+}
+
 /* Unwinds from the registers in regs[]. */
 static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 {
 	struct pkbpf_unwind_state *state = &walk->state;
 	uint32_t end;
 
+	walk->python_next = 0;
 	state->flags = flags;
 	unwind_begin(state);
 	/* The loop ends: each step either ends the unwind or adds a frame, of which there are
@@ -118,6 +155,7 @@ static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 		uint64_t fp = state->fp;
 
 		end = unwind_step(state);
+		push_python(walk);
 		if (end)
 			return end;
 		if (state->flags & PKBPF_UNWIND_FOLLOWS_KEPT)
@@ -146,7 +184,14 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 				      const struct unwind_walk_options *options, uint64_t *ips,
 				      size_t limit)
 {
-	struct walk walk = {.ops = ops, .context = context, .ips = ips, .limit = limit};
+	struct walk walk = {
+		.ops = ops,
+		.context = context,
+		.ips = ips,
+		.limit = limit,
+		.python = options->python,
+		.python_count = options->python_count,
+	};
 	uint32_t flags = (options->exact ? PKBPF_UNWIND_EXACT : 0) |
 			 (options->no_guess ? PKBPF_UNWIND_NO_GUESS : 0);
 	uint32_t end;
@@ -157,6 +202,7 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 		take_registers(&walk, regs);
 		end = walk_frames(&walk, flags | PKBPF_UNWIND_FOLLOWS_KEPT);
 	}
+	push_python_rest(&walk);
 	return (struct unwind_walk_result){
 		.end = pkbpf_unwind_reason(&walk.state, end),
 		.depth = walk.state.depth,

@@ -34,6 +34,10 @@ struct unwind_walk_ops {
 struct unwind_walk_options {
 	bool exact;    /* ip is the next instruction; false: the return address of a system call */
 	bool no_guess; /* never use frame pointers */
+	/* The Python part of the stack, to be merged into the native frames: anchors and frames
+	 * (python.h). */
+	const uint64_t *python;
+	size_t python_count;
 };
 
 struct unwind_walk_result {

@@ -38,6 +38,7 @@ struct session_options {
 	bool want_user_stack, want_kernel_stack;
 	bool want_resources; /* resource usage of every thread */
 	enum pkbpf_unwind_mode unwind_mode;
+	bool want_python;	     /* Python frames in user stacks */
 	uint64_t unwind_table_bytes; /* memory limit of unwind tables; 0: the default */
 	uint32_t kinds_mask;	     /* 1 << enum pkbpf_profile_kind */
 	bool can_wait; /* records of these kinds can wait in the rings and be unwound later */

@@ -170,6 +170,7 @@ int session_configure_object(struct session *session, struct error *error)
 			(uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
 		.raw_stacks_per_second = raw_stacks_per_second(options),
 		.word_type = tracing_programs_word(session->kernel_types),
+		.want_python = session_unwinds(options) && options->want_python,
 	};
 	if (options->comm)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm,

@@ -22,7 +22,7 @@ struct session_unwind {
 	struct pkbpf_bpf *skeleton;
 	const struct log *log;
 	struct process_table *processes;
-	bool only_relatives, on_demand, no_guess;
+	bool only_relatives, on_demand, no_guess, want_python;
 	struct unwind_loader *loader;
 	struct table_scout *scout; /* while the object is loaded */
 	struct raw_unwinder *raw;
@@ -32,6 +32,9 @@ struct session_unwind {
 	struct event_buffer found;
 	uint64_t hold_since_ns; /* 0: not holding */
 };
+
+/* Sets of code objects that the kernel side remembers to have named: bpf/python.bpf.h. */
+#define PYTHON_CODE_SETS (1U << 14)
 
 /* Records wait at most this long for unwind tables that raw stacks need, and only while at most
  * this much memory waits. */
@@ -59,6 +62,11 @@ static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct
 	err = err ? err
 		  : bpf_map__set_max_entries(skeleton->maps.unwind_processes, sizes.processes);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.raw_ring, sizes.raw_ring_bytes);
+	if (unwind->want_python)
+		err = err ? err
+			  : bpf_map__set_max_entries(skeleton->maps.python_codes, PYTHON_CODE_SETS);
+	else
+		err = err ? err : bpf_map__set_max_entries(skeleton->maps.python_scratch, 1);
 	err = err	 ? err
 	      : cpus < 0 ? cpus
 			 : bpf_map__set_max_entries(skeleton->maps.raw_scratch, (uint32_t)cpus);
@@ -83,6 +91,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->skeleton = skeleton;
 	unwind->log = options->log;
 	unwind->processes = options->processes;
+	unwind->want_python = options->want_python;
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
@@ -126,6 +135,9 @@ static int open_loader(struct session_unwind *unwind, struct error *error)
 		.mappings = bpf_map__fd(unwind->skeleton->maps.unwind_mappings),
 		.processes = bpf_map__fd(unwind->skeleton->maps.unwind_processes),
 		.misses = bpf_map__fd(unwind->skeleton->maps.unwind_misses),
+		.python_layouts = unwind->want_python
+					  ? bpf_map__fd(unwind->skeleton->maps.python_layouts)
+					  : -1,
 		.generation = &unwind->skeleton->bss->process_generation,
 	};
 

@@ -205,6 +205,7 @@ static uint64_t address_of(const struct frame *frame)
 		return frame->location.address;
 	case FRAME_KERNEL:
 	case FRAME_TRUNCATED:
+	case FRAME_PYTHON:
 		break;
 	}
 	return 0;

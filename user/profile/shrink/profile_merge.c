@@ -326,7 +326,8 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer, uint64_t until_ns)
 {
 	return profile_name_frames(profile, symbolizer,
-				   1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED,
+				   1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED |
+					   1U << FRAME_PYTHON,
 				   until_ns);
 }
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "process/procfs_maps.h"
 #include "unwind/table/loader_private.h"
+#include "unwind/table/loader_python.h"
 
 #define MISS_WAIT_MIN_NS (100 * NS_PER_MS)
 #define MISS_WAIT_MAX_NS (5 * NS_PER_SECOND)
@@ -129,6 +130,16 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 		publish_again(loader, process);
 }
 
+/* The kernel side has found threads of the interpreter in its list only. */
+static void want_python(struct unwind_loader *loader, struct tracked_process *process)
+{
+	if (!process || !process->map || !process->python_looked)
+		return;
+	process->python_looked = false;
+	process->missed = process->urgent = true;
+	process_tracker_mark_changed(loader->tracker, process);
+}
+
 static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, uint64_t end)
 {
 	struct unwind_loader *loader = context;
@@ -163,6 +174,10 @@ static int on_miss(void *context, void *data, size_t size)
 	if ((miss->end == PKBPF_END_NO_TABLE || miss->end == PKBPF_END_NO_FILE) && process &&
 	    process->map) {
 		want_table(loader, process, miss->address, miss->end == PKBPF_END_NO_FILE);
+		return 0;
+	}
+	if (miss->end == PKBPF_MISS_PYTHON) {
+		want_python(loader, process);
 		return 0;
 	}
 	if (miss->end == PKBPF_END_FAULT_FP || miss->end <= PKBPF_END_LAST_COMPLETE) {
@@ -337,6 +352,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		.mapping_count = map->published_count,
 		/* An inherited image is older than any exec of the process. */
 		.exec_ns = process->exec_ns > process->born_ns ? process->exec_ns : 0,
+		.python = loader_python_of(loader, process),
 	};
 	if (bpf_map_update_elem(loader->memory.fds.processes, &process->pid, &entry, BPF_ANY)) {
 		loader->stats.refused++;

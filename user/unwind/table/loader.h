@@ -33,6 +33,7 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 /* File descriptors of the loaded maps; borrowed until unwind_loader_free(). */
 struct unwind_loader_maps {
 	int rows, pages, rules, files, mappings, processes, misses;
+	int python_layouts;   /* -1: Python frames are not wanted */
 	uint32_t *generation; /* incremented after each change of an entry of processes */
 };
 

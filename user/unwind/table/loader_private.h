@@ -3,6 +3,8 @@
 #ifndef PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
 #define PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
 
+#include <pkbpf/python.h>
+
 #include "base/array.h"
 #include "unwind/table/extent_allocator.h"
 #include "unwind/code/generated_code.h"
@@ -24,6 +26,9 @@ struct missed_process {
 	uint64_t address; /* missed code address */
 };
 
+/* Elements of the kernel side's map of layouts of Python interpreters. */
+#define LOADER_PYTHON_LAYOUTS 32
+
 struct unwind_loader {
 	struct loader_memory memory;
 	const struct log *log;
@@ -37,6 +42,8 @@ struct unwind_loader {
 	ARRAY_OF(struct missed_process) missed; /* processes to re-read */
 	ARRAY_OF(struct limbo_extent) limbo;
 	uint64_t last_sweep_ns;
+	struct pkbpf_python_layout python_layouts[LOADER_PYTHON_LAYOUTS];
+	uint32_t python_layout_count;
 	struct unwind_loader_stats stats;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "process/file/mapped_file.h"
+#include "python/python_image.h"
 #include "unwind/table/table_builder.h"
 #include "unwind/table/table_cache_private.h"
 #include "unwind/text_layout.h"
@@ -77,6 +78,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 		return;
 	table_file_close(cache, file);
 	free(file->segments.items);
+	free(file->python);
 	free(file->placement.extents);
 	free(file);
 }
@@ -112,6 +114,21 @@ static bool keep_segments(struct table_file *file, const struct elf_file *image)
 	return kept->items;
 }
 
+/* Without memory, the file counts as one without Python. */
+static void find_python(struct table_file *file, const char *path)
+{
+	struct python_image image;
+
+	if (file->python_searched)
+		return;
+	file->python_searched = true;
+	if (python_image_find(file->image, path, &image))
+		return;
+	file->python = malloc(sizeof(image));
+	if (file->python)
+		*file->python = image;
+}
+
 /* Returns 0 when file->image is open, else the reason. */
 static int open_contents(struct table_cache *cache, struct table_file *file)
 {
@@ -130,6 +147,8 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	}
 	if (!err && !keep_segments(file, file->image))
 		err = -ENOMEM;
+	if (!err)
+		find_python(file, mapped->path);
 	if (err)
 		table_file_close(cache, file);
 	return err;
@@ -354,6 +373,18 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
 	}
 	pthread_mutex_unlock(&cache->lock);
+}
+
+const struct python_image *table_cache_python(struct table_cache *cache, uint32_t number,
+					      uint64_t start, uint64_t end, uint64_t file_offset,
+					      uint64_t *ret_bias)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	if (!file || !file->python ||
+	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
+		return NULL;
+	return file->python;
 }
 
 void table_cache_want(struct table_cache *cache, uint32_t number)

@@ -43,6 +43,9 @@ struct table_file {
 	bool wants_all;	  /* an unwind reached code that the published table has postponed */
 	bool lacks_rules; /* the rule set was full; building thread only */
 	struct elf_segments segments; /* executable segments; owner thread only */
+	/* its Python runtime; NULL: none; owner thread only */
+	struct python_image *python;
+	bool python_searched;
 	/* UNWANTED: kept for a limited number of files; QUEUED: passed to the building thread */
 	struct elf_file *image;
 	void *image_memory; /* memory of the image of a vDSO */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Python functions by number, and which of them is at an address of a process now. Functions stay
+ * for good, as frames refer to them. One owner thread.
+ */
+#ifndef PKBPF_PYTHON_PYTHON_FUNCTIONS_H
+#define PKBPF_PYTHON_PYTHON_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/python.h>
+
+#include "python/python_code.h"
+
+#define PYTHON_FUNCTION_NONE UINT32_MAX
+/* A program may make functions without end. */
+#define PYTHON_MAX_FUNCTIONS 262144
+
+struct python_functions;
+
+struct python_functions *python_functions_new(void);
+void python_functions_free(struct python_functions *functions);
+/* From now on the record's function is at its address in the process (number of an incarnation).
+ * -EBADMSG: not a record; -ENOMEM; -ENOSPC: there are too many functions, so that nothing is at the
+ * address. */
+int python_functions_note(struct python_functions *functions, uint32_t process,
+			  const struct pkbpf_event_python_code *record, size_t size);
+/* Whether any function of the process is known. */
+bool python_functions_knows(const struct python_functions *functions, uint32_t process);
+/* Number of the function whose code object is at the address; PYTHON_FUNCTION_NONE: unknown. */
+uint32_t python_functions_at(const struct python_functions *functions, uint32_t process,
+			     uint64_t code);
+/* NULL: no such number. Valid until the next note. */
+const struct python_code *python_functions_get(const struct python_functions *functions,
+					       uint32_t number);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names Python frames: function, file and the line that ran. */
+#include "symbol/python_symbolizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/python_functions.h"
+
+struct python_symbolizer {
+	struct symbolizer symbolizer;
+	const struct python_functions *functions;
+	struct symbol_line line; /* of the last answer */
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void name_function(struct python_symbolizer *self, const struct python_code *code,
+			  uint32_t line, struct symbol *symbol)
+{
+	self->line = (struct symbol_line){
+		.function = code->name,
+		.file = code->file,
+		.line = line,
+	};
+	symbol->module = base_name(code->file);
+}
+
+static bool resolve(struct symbolizer *symbolizer, const struct frame_location *location,
+		    struct symbol *ret_symbol)
+{
+	struct python_symbolizer *self = (struct python_symbolizer *)symbolizer;
+	const struct python_code *code;
+
+	if (location->space != FRAME_PYTHON)
+		return false;
+	*ret_symbol = (struct symbol){.result = SYMBOL_FOUND, .flags = SYMBOL_IS_PYTHON};
+	code = python_functions_get(self->functions, location->object);
+	if (code)
+		name_function(self, code, (uint32_t)location->address, ret_symbol);
+	else /* Its code object was not readable, or there are too many functions. */
+		self->line = (struct symbol_line){.function = "[python]"};
+	ret_symbol->lines = &self->line;
+	ret_symbol->line_count = 1;
+	return true;
+}
+
+static void free_symbolizer(struct symbolizer *symbolizer)
+{
+	free(symbolizer);
+}
+
+static const struct symbolizer_ops python_ops = {
+	.name = "python",
+	.resolve = resolve,
+	.free = free_symbolizer,
+};
+
+struct symbolizer *python_symbolizer_new(const struct python_functions *functions)
+{
+	struct python_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+
+	if (!symbolizer)
+		return NULL;
+	symbolizer->symbolizer.ops = &python_ops;
+	symbolizer->functions = functions;
+	return &symbolizer->symbolizer;
+}

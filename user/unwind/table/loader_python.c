@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finds the Python interpreter of a process, and writes its layout to the kernel side's map. */
+#include "unwind/table/loader_python.h"
+
+#include <bpf/bpf.h>
+#include <string.h>
+
+#include "python/python_image.h"
+#include "python/python_slots.h"
+
+/* Number of the layout in the kernel side's map; LOADER_PYTHON_LAYOUTS: no room. */
+static uint32_t number_of_layout(struct unwind_loader *loader,
+				 const struct pkbpf_python_layout *layout)
+{
+	uint32_t number;
+
+	for (number = 0; number < loader->python_layout_count; number++)
+		if (!memcmp(&loader->python_layouts[number], layout, sizeof(*layout)))
+			return number;
+	if (number == LOADER_PYTHON_LAYOUTS ||
+	    bpf_map_update_elem(loader->memory.fds.python_layouts, &number, layout, BPF_ANY))
+		return LOADER_PYTHON_LAYOUTS;
+	loader->python_layouts[number] = *layout;
+	return loader->python_layout_count++;
+}
+
+/* The executable of some builds is a small one that loads a library; others have the runtime in
+ * both, and use one of them. NULL: none. */
+static const struct python_image *find_image(struct unwind_loader *loader,
+					     const struct tracked_process *process,
+					     uint64_t *ret_runtime)
+{
+	const struct python_image *first = NULL;
+
+	for (size_t i = 0; i < process->map->list.count; i++) {
+		const struct mapping *code = &process->map->list.items[i];
+		uint64_t bias, runtime;
+		uint32_t pid = process->pid;
+		const struct python_image *image =
+			table_cache_python(loader->tables, code->file, code->start, code->end,
+					   code->file_offset, &bias);
+
+		if (!image)
+			continue;
+		runtime = image->runtime + bias;
+		if (!first ||
+		    python_runtime_is_used(python_read_process, &pid, runtime, &image->layout)) {
+			*ret_runtime = runtime;
+			if (first)
+				return image;
+			first = image;
+		}
+	}
+	return first;
+}
+
+struct pkbpf_python_process loader_python_of(struct unwind_loader *loader,
+					     struct tracked_process *process)
+{
+	struct pkbpf_python_process *python = &process->python;
+	uint64_t runtime = 0;
+	const struct python_image *image = loader->memory.fds.python_layouts >= 0
+						   ? find_image(loader, process, &runtime)
+						   : NULL;
+	uint32_t number = image ? number_of_layout(loader, &image->layout) : LOADER_PYTHON_LAYOUTS,
+		 pid = process->pid;
+
+	if (number == LOADER_PYTHON_LAYOUTS) {
+		*python = (struct pkbpf_python_process){0};
+		process->python_looked = false;
+		return *python;
+	}
+	if (python->runtime != runtime || python->layout != number + 1) {
+		*python = (struct pkbpf_python_process){.runtime = runtime, .layout = number + 1};
+		process->python_looked = false;
+	}
+	if (!process->python_looked && !process->exit_ns) {
+		process->python_looked = true;
+		python_slots_find(python_read_process, &pid, runtime, &image->layout,
+				  python->slots);
+	}
+	return *python;
+}
