@@ -216,12 +216,13 @@ struct code_moment {
 	uint64_t time_ns;
 	/* Elsewhere a word that looks like a Python frame is what lies in a damaged stack. */
 	bool has_python;
+	size_t callers; /* words at the end of the stack that have a Python frame before them */
 };
 
 static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
-			    uint64_t ip, bool is_return_address)
+			    uint64_t ip, bool is_return_address, bool calls_python)
 {
-	uint64_t key = cache_key(ip, is_return_address);
+	uint64_t key = cache_key(ip, is_return_address) | (uint64_t)calls_python << 62;
 	struct cached_frame *slot = cache_slot(builder, moment->era, key);
 	bool cached = moment->era != ERA_NONE && !(ip >> 63);
 	struct frame_location location;
@@ -230,6 +231,7 @@ static uint32_t intern_user(struct stack_builder *builder, const struct code_mom
 	if (cached && slot->era == moment->era && slot->key == key)
 		return slot->frame;
 	location = user_location(builder, moment->process, moment->space, ip, is_return_address);
+	location.calls_python = calls_python;
 	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
 		note_generated(builder, moment->time_ns, &location);
 		cached = false;
@@ -401,7 +403,8 @@ static uint32_t frame_of_word(struct stack_builder *builder, const struct code_m
 	is_return_address = stack_builder_is_return_address(ips, sample->user_count, index,
 							    sample->after_syscall);
 	return intern_user(builder, moment, index ? pkbpf_address(ips[index]) : ips[index],
-			   is_return_address);
+			   is_return_address,
+			   !builder->python_full && sample->user_count - index <= moment->callers);
 }
 
 static size_t remove_left_out(uint32_t *frames, size_t count)
@@ -414,12 +417,30 @@ static size_t remove_left_out(uint32_t *frames, size_t count)
 	return to;
 }
 
+/* Words behind the first Python frame. */
+static size_t callers_of_python(const uint64_t *ips, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pkbpf_is_python(ips[i]))
+			return count - 1 - i;
+	return 0;
+}
+
+/* Frames that call Python functions in one stack and not in the other differ. */
+static size_t shared_callers(const struct last_stack *last, size_t callers, size_t shared)
+{
+	size_t last_callers = callers_of_python(last->ips.items, last->ips.count);
+	size_t least = callers < last_callers ? callers : last_callers;
+
+	return callers == last_callers || shared < least ? shared : least;
+}
+
 static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
 		      const struct process *process)
 {
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	uint32_t era = era_of(builder, process->id);
-	const struct code_moment moment = {
+	struct code_moment moment = {
 		.process = process,
 		.space = space,
 		.era = era,
@@ -431,6 +452,10 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
 
+	if (moment.has_python) {
+		moment.callers = callers_of_python(sample->user_ips, sample->user_count);
+		shared = shared_callers(&builder->last, moment.callers, shared);
+	}
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
 		frames[i] = frame_of_word(builder, &moment, sample, i);
 		if (frames[i] == UINT32_MAX)
