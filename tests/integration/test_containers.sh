@@ -40,11 +40,11 @@ run_containers() { # COUNT
 	local i id
 	for i in $(seq "$1"); do
 		id=$(id_of "$i")
-		mkdir "$base/docker/$id"
 		if [ $((i % 2)) = 0 ]; then
 			mkdir -p "lib/docker/containers/$id"
 			echo "{\"Name\": \"/job-$i\"}" >"lib/docker/containers/$id/config.v2.json"
 		fi
+		mkdir "$base/docker/$id"
 		python3 -S brief.py "$base/docker/$id" "$file"
 		rmdir "$base/docker/$id" || echo "cannot remove $id"
 		sleep 0.05

@@ -14,6 +14,7 @@
 #include "base/file_io.h"
 #include "base/unused.h"
 #include "capture/kernel/capability.h"
+#include "capture/kernel/privileges.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "cli/option_check.h"
@@ -136,6 +137,8 @@ static int prepare(struct serving *serving)
 	if (err < 0)
 		return fail(serving, &error,
 			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
+	if (privileges_reduce(&error) < 0)
+		return fail(serving, &error, EXIT_STATUS_FAILED);
 	serving->signals = stop_signals_new(nothing_to_abandon, NULL, &error);
 	if (!serving->signals ||
 	    live_run_set_stop(serving->run, stop_signals_fd(serving->signals), &error) < 0)

@@ -14,6 +14,7 @@
 #include <pkbpf/config.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
 #include "base/near_match.h"
 #include "base/text_append.h"
@@ -22,9 +23,18 @@
 
 /* A watch costs about 1 KiB of kernel memory. */
 #define WATCHES_MAX 16384
+/* Containers without a name are asked for it again so often and so long. */
+#define NAME_STEP_MS	  20
+#define NAME_LIMIT_NS	  (2 * NS_PER_SECOND)
+#define NAMES_AWAITED_MAX 64
 /* Labels kept for the error when nothing matches. */
 #define LABELS_MAX    4096
 #define LABELS_LISTED 5
+
+struct unnamed {
+	char *path;
+	uint64_t until_ns;
+};
 
 struct container_watch {
 	const char *text, *root;
@@ -35,6 +45,7 @@ struct container_watch {
 	struct hash_map folders; /* watch descriptor -> char *, path below the root */
 	bool is_partial;	 /* some directories are not watched */
 	bool by_id;		 /* chosen by the prefix of an id */
+	ARRAY_OF(struct unnamed) unnamed;
 	/* of the first search */
 	struct cgroup_paths by_prefix, labels, prefix_labels;
 	bool has_started;
@@ -140,6 +151,24 @@ static int add_target(struct container_watch *watch, const char *full, const cha
 	return watch->found ? watch->found(watch->context, place, watch->targets->items[place]) : 0;
 }
 
+/* The files that name it may be written after its cgroup was made. */
+static int await_name(struct container_watch *watch, const char *path)
+{
+	struct unnamed *unnamed;
+
+	array_foreach(&watch->unnamed, each)
+		if (strcmp(each->path, path) == 0)
+			return 0;
+	unnamed = watch->unnamed.count < NAMES_AWAITED_MAX ? array_add(&watch->unnamed) : NULL;
+	if (!unnamed)
+		return 0;
+	unnamed->path = strdup(path);
+	unnamed->until_ns = clock_now_ns() + NAME_LIMIT_NS;
+	if (!unnamed->path)
+		watch->unnamed.count--;
+	return 0;
+}
+
 /* Of a directory that is there at the start, or that was made since. */
 static int look_at(struct container_watch *watch, const char *path)
 {
@@ -156,12 +185,35 @@ static int look_at(struct container_watch *watch, const char *path)
 	if (match == CONTAINER_IS_NAMED || (match == CONTAINER_HAS_ID_PREFIX && watch->by_id))
 		return add_target(watch, full, container.label);
 	if (watch->has_started)
-		return 0;
+		return container.cgroup.runtime && !container.name[0] ? await_name(watch, path) : 0;
 	if (match == CONTAINER_HAS_ID_PREFIX) {
 		err = add_text(&watch->by_prefix, full);
 		err = err ? err : add_text(&watch->prefix_labels, container.label);
 	} else if (watch->labels.count < LABELS_MAX) {
 		err = add_text(&watch->labels, container.label);
+	}
+	return err;
+}
+
+static int ask_again(struct container_watch *watch)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	for (size_t i = 0; i < watch->unnamed.count && !err;) {
+		struct unnamed *unnamed = &watch->unnamed.items[i];
+		struct container container;
+		bool has_name =
+			container_at(watch->root, unnamed->path, &container) && container.name[0];
+
+		if (!has_name && now_ns < unnamed->until_ns) {
+			i++;
+			continue;
+		}
+		if (has_name)
+			err = look_at(watch, unnamed->path);
+		free(unnamed->path);
+		*unnamed = watch->unnamed.items[--watch->unnamed.count];
 	}
 	return err;
 }
@@ -264,8 +316,14 @@ static int search(struct container_watch *watch, struct error *error)
 	return choose(watch, error);
 }
 
-int container_watch_new(const char *text, struct cgroup_root *cgroups, const char *root,
-			struct cgroup_paths *targets, const struct log *log,
+static void forget_search(struct container_watch *watch)
+{
+	free_paths(&watch->by_prefix);
+	free_paths(&watch->prefix_labels);
+	free_paths(&watch->labels);
+}
+
+int container_watch_new(const struct container_choice *choice, struct cgroup_root *cgroups,
 			struct container_watch **ret_watch, struct error *error)
 {
 	struct container_watch *watch = calloc(1, sizeof(*watch));
@@ -273,26 +331,34 @@ int container_watch_new(const char *text, struct cgroup_root *cgroups, const cha
 
 	if (!watch) {
 		cgroup_root_close(cgroups);
-		return error_set(error, ENOMEM, "cannot profile container %s: out of memory", text);
+		return error_set(error, ENOMEM, "cannot profile container %s: out of memory",
+				 choice->text);
 	}
-	*watch = (struct container_watch){
-		.text = text, .root = root, .cgroups = cgroups, .targets = targets, .log = log};
+	*watch = (struct container_watch){.text = choice->text,
+					  .root = choice->root,
+					  .cgroups = cgroups,
+					  .targets = choice->targets,
+					  .log = choice->log};
 	watch->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	watch->is_partial = watch->inotify_fd < 0;
 	err = search(watch, error);
-	free_paths(&watch->by_prefix);
-	free_paths(&watch->prefix_labels);
-	free_paths(&watch->labels);
+	forget_search(watch);
 	if (err) {
 		container_watch_free(watch);
 		return err;
 	}
 	if (watch->is_partial)
-		log_warning(log, "some containers that start later will not be profiled: too many "
-				 "cgroups, or inotify watches, to watch them all");
+		log_warning(watch->log,
+			    "some containers that start later will not be profiled: too many "
+			    "cgroups, or inotify watches, to watch them all");
 	watch->has_started = true;
 	*ret_watch = watch;
 	return 0;
+}
+
+int container_watch_rest_ms(const struct container_watch *watch)
+{
+	return watch->unnamed.count ? NAME_STEP_MS : -1;
 }
 
 int container_watch_fd(const struct container_watch *watch)
@@ -342,6 +408,7 @@ int container_watch_look(struct container_watch *watch, container_found_fn found
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 	}
+	err = err ? err : ask_again(watch);
 	watch->found = NULL;
 	return err == -E2BIG ? 0 : err;
 }
@@ -356,6 +423,9 @@ void container_watch_free(struct container_watch *watch)
 	while ((slot = hash_map_next(&watch->folders, &cursor)))
 		free((char *)(uintptr_t)slot->value);
 	hash_map_done(&watch->folders);
+	array_foreach(&watch->unnamed, unnamed)
+		free(unnamed->path);
+	array_free(&watch->unnamed);
 	if (watch->inotify_fd >= 0)
 		close(watch->inotify_fd);
 	cgroup_root_close(watch->cgroups);

@@ -58,6 +58,7 @@ static int find_cgroup(struct live_run *run, struct error *error)
 static int find_containers(struct live_run *run, struct error *error)
 {
 	const char *text = run->options.targets.container;
+	const struct container_choice choice = {text, "", &run->cgroups, run->options.log};
 	struct cgroup_root *root = cgroup_root_open();
 	int err;
 
@@ -66,8 +67,7 @@ static int find_containers(struct live_run *run, struct error *error)
 				 "cannot profile container %s: no cgroup v2 hierarchy is mounted; "
 				 "mount one, or use --pid with --children",
 				 text);
-	err = container_watch_new(text, root, "", &run->cgroups, run->options.log, &run->containers,
-				  error);
+	err = container_watch_new(&choice, root, &run->containers, error);
 	if (err == 0 && container_watch_fd(run->containers) >= 0)
 		err = run_watch_add_fd(run->watch, container_watch_fd(run->containers), error);
 	return err;
@@ -240,6 +240,7 @@ static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns
 static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t until_ns)
 {
 	bool can_wait = sources_can_wait(run->options.kinds_mask);
+	int rest_ms = run->containers ? container_watch_rest_ms(run->containers) : -1;
 	uint64_t look_ns =
 		now_ns + NS_PER_MS * (uint64_t)live_capture_rest_ms(run->capture,
 								    can_wait ? CPU_LOOK_INTERVAL_MS
@@ -247,6 +248,8 @@ static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t
 
 	if (look_ns < until_ns)
 		until_ns = look_ns;
+	if (rest_ms >= 0 && now_ns + NS_PER_MS * (uint64_t)rest_ms < until_ns)
+		until_ns = now_ns + NS_PER_MS * (uint64_t)rest_ms;
 	return until_ns > now_ns ? (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 

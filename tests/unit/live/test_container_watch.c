@@ -48,8 +48,10 @@ static int teardown(void **state)
 
 static int choose(const char *text)
 {
-	return container_watch_new(text, cgroup_root_open_at(temp_tree_path(&tree, "cgroup")),
-				   tree.root, &targets, NULL, &watch, &error);
+	const struct container_choice choice = {text, tree.root, &targets, NULL};
+
+	return container_watch_new(&choice, cgroup_root_open_at(temp_tree_path(&tree, "cgroup")),
+				   &watch, &error);
 }
 
 static void has_target(size_t place, const char *path)
@@ -134,6 +136,20 @@ static void a_container_that_starts_again_has_its_old_place(void **state)
 	has_target(0, "cgroup/lxc/database");
 }
 
+static void a_name_may_come_after_the_cgroup(void **state)
+{
+	assert_int_equal(choose("job*"), 0);
+	temp_tree_folder(&tree, "cgroup/system.slice/docker-c0ffee.scope");
+	look(0);
+	assert_true(container_watch_rest_ms(watch) >= 0);
+	look(0);
+	temp_tree_file(&tree, "var/lib/docker/containers/c0ffee/config.v2.json",
+		       "{\"Name\":\"/job-1\"}");
+	look(1);
+	has_target(0, "cgroup/system.slice/docker-c0ffee.scope");
+	assert_int_equal(container_watch_rest_ms(watch), -1);
+}
+
 static void more_than_there_are_places_are_refused(void **state)
 {
 	char path[64];
@@ -155,6 +171,7 @@ int main(void)
 		TEST(what_nothing_matches_is_answered_with_the_nearest),
 		TEST(a_container_that_starts_later_is_a_target),
 		TEST(a_container_that_starts_again_has_its_old_place),
+		TEST(a_name_may_come_after_the_cgroup),
 		TEST(more_than_there_are_places_are_refused),
 	};
 
