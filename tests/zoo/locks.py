@@ -19,18 +19,27 @@ def waiting_threads(pid, kernel_function):
     return sum(kernel_function in open(f"/proc/{pid}/task/{tid}/stack").read() for tid in os.listdir(f"/proc/{pid}/task"))
 
 
+def most_waiting(pid, kernel_function):
+    """The most of some looks: on a busy machine the holder may have been about to run"""
+    most = 0
+    for _ in range(40):
+        most = max(most, waiting_threads(pid, kernel_function))
+        time.sleep(0.01)
+    return most
+
+
 @scenario("locks", "mutex", "update_cache", "refresh_cache|held", rules=LOCK, short=True)
 def mutex_slow(zoo):
     pid = zoo.plant("locks", "mutex_slow").pid
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") >= 6, "most threads wait in a futex")
+    zoo.prove(most_waiting(pid, "futex") >= 6, "most threads wait in a futex")
 
 
 @scenario("locks", "mutex", "lookup_entry", rules=LOCK)
 def held_by_one(zoo):
     pid = zoo.plant("locks", "held_by_one").pid
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") >= 3, "readers wait in a futex")
+    zoo.prove(most_waiting(pid, "futex") >= 3, "readers wait in a futex")
 
 
 @scenario("locks", "time-?out", "take_job", rules=("timeout_bound",))
@@ -38,7 +47,7 @@ def lost_signal(zoo):
     pid = zoo.plant("locks", "lost_signal").pid
     before = switches(pid)
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") == 1, "the consumer waits in a futex")
+    zoo.prove(most_waiting(pid, "futex") == 1, "the consumer waits in a futex")
     zoo.prove(switches(pid) > before, "and wakes up")
 
 
@@ -62,14 +71,14 @@ def fcntl_wait(zoo):
 def rwlock_writer(zoo):
     pid = zoo.plant("locks", "rwlock_writer").pid
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") >= 3, "readers wait in a futex")
+    zoo.prove(most_waiting(pid, "futex") >= 3, "readers wait in a futex")
 
 
 @scenario("locks", "mmap_lock", "map_scratch", rules=LOCK)
 def mmap_lock(zoo):
     pid = zoo.plant("locks", "mmap_churn").pid
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "mmap") + waiting_threads(pid, "munmap") + waiting_threads(pid, "rwsem") >= 1, "threads wait in mmap")
+    zoo.prove(most_waiting(pid, "mmap") + most_waiting(pid, "munmap") + most_waiting(pid, "rwsem") >= 1, "threads wait in mmap")
 
 
 @scenario("locks", "row lock", "heap_update|XactLockTableWait|heap_lock_tuple", rules=LOCK, seconds=5)
@@ -109,7 +118,7 @@ for _ in range(4):
     started = time.monotonic()
     yield ["-p", pid]
     zoo.prove(cpu_seconds(pid) - before < 1.15 * (time.monotonic() - started), "four threads use one CPU")
-    zoo.prove(waiting_threads(pid, "futex") >= 2, "and wait in futexes")
+    zoo.prove(most_waiting(pid, "futex") >= 2, "and wait in futexes")
 
 
 @scenario("locks", "monitor|synchronized", rules=LOCK)
@@ -133,7 +142,7 @@ def convoy(zoo):
     pid = zoo.plant("locks", "convoy").pid
     before = switches(pid)
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") >= 3, "most threads wait in a futex")
+    zoo.prove(most_waiting(pid, "futex") >= 3, "most threads wait in a futex")
     zoo.prove(switches(pid) - before > 500, "often")
 
 
@@ -147,9 +156,9 @@ def sysv_semaphore(zoo):
 
 @scenario("locks", "inode lock", "write_segment", rules=LOCK)
 def one_file_writers(zoo):
-    pid = zoo.plant("locks", "one_file_writers", "/dev/shm/zoo-shared" if not os.path.isdir(zoo.disk) else f"{zoo.disk}/shared").pid
+    pid = zoo.plant("locks", "one_file_writers", f"{zoo.disk}/shared").pid
     yield ["-p", pid]
-    zoo.prove(max(waiting_threads(pid, "rwsem") for _ in range(20)) >= 2, "threads wait for a rwsem")
+    zoo.prove(most_waiting(pid, "rwsem") >= 2, "threads wait for a rwsem")
 
 
 @scenario("locks", "Lock|lock", "refresh|Inventory|java", rules=LOCK)
@@ -185,4 +194,4 @@ for _ in range(6):
     threading.Thread(target=worker).start()
 """).pid
     yield ["-p", pid]
-    zoo.prove(waiting_threads(pid, "futex") >= 4, "most threads wait in a futex")
+    zoo.prove(most_waiting(pid, "futex") >= 4, "most threads wait in a futex")

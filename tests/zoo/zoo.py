@@ -210,7 +210,7 @@ def run(scenario_, pkbpf, work, disk, longest):
         is_busy = report["host"].get("busy_percent", 0) >= 90
         if not options:
             sessions = {process.pid for process in zoo.started}
-            findings = [f for f in findings if not is_beside(f, sessions, is_busy, scenario_.group == "cpu")]
+            findings = [f for f in findings if not is_beside(f, sessions, is_busy, "cpu_starved" in (scenario_.rules or ()))]
         return judge(scenario_, findings, is_busy), [f"{f['rule']} {f['severity_percent']:.0f}: {f['text']}" for f in findings]
     except Unproven as error:
         return "unproven", [str(error)]

@@ -247,6 +247,18 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 	findings_offer(findings, &finding);
 }
 
+/* Part of a CPU that it would use on an idle machine. Who is preempted more often than it waits of
+ * its own accord would compute in the time in which it waits for a CPU. */
+static double computing_severity(const struct analysis *analysis, const struct activity *activity)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	double severity = activity_severity(analysis, activity, activity->on_cpu_ns),
+	       wanted = finding_severity(analysis->rows,
+					 activity->on_cpu_ns + activity->runqueue_ns);
+
+	return sum->cpu.involuntary > sum->cpu.voluntary && wanted > severity ? wanted : severity;
+}
+
 static void find_computing(const struct analysis *analysis, const struct activity *activity,
 			   struct findings *findings)
 {
@@ -258,7 +270,7 @@ static void find_computing(const struct analysis *analysis, const struct activit
 	double share;
 
 	finding.is_alarm = false;
-	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	finding.severity = computing_severity(analysis, activity);
 	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
 		return;
 	/* That it may not compute more is the finding. */

@@ -11,14 +11,16 @@
 /* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
 #define NAMELESS_PERCENT 50
 
-static bool has_finding(const struct findings *findings, const struct activity *activity)
+static bool has_finding(const struct findings *findings, const struct activity *activity,
+			enum finding_tier tier)
 {
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->findings[i];
 
 		/* The cgroup's limits are about nobody in particular. */
-		if (finding->tier == FINDING_OF_TARGET &&
-		    (!finding->pid || activity_has_pid(activity, finding->pid)))
+		if (finding->tier == tier &&
+		    (finding->pid ? activity_has_pid(activity, finding->pid)
+				  : tier == FINDING_OF_TARGET))
 			return true;
 	}
 	return false;
@@ -79,13 +81,15 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 	double cpu = finding_percent((double)activity->on_cpu_ns, (double)activity->wall_ns);
 	char place[FINDING_PART_SIZE] = "";
 
-	if (!activity->wall_ns || has_finding(findings, activity))
+	if (!activity->wall_ns || has_finding(findings, activity, FINDING_OF_TARGET))
 		return;
 	finding.is_alarm = false;
 	finding.tier = FINDING_HEALTHY;
 	finding.severity = 1 + finding_severity(analysis->rows, activity->on_cpu_ns) / 2;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "nothing limits it");
+	/* A busy machine does not hide what it does. */
+	finding_say(finding.cause, "nothing%s limits it",
+		    has_finding(findings, activity, FINDING_OF_HOST) ? " else" : "");
 	finding_say(finding.evidence, "wall time: %.0f %% on CPU", cpu > 100 ? 100 : cpu);
 	if (cpu >= NAMED_PERCENT && finding_say_place(place, analysis, activity, &stacks) > 0)
 		finding_say(finding.evidence, " in `%s`", place);

@@ -21,6 +21,8 @@
 #define FAILURES	   5
 /* Looks per second: more cost more than they bring. */
 #define LOOKS_PER_SECOND 1000
+/* On average: many threads that sleep for longer do not poll, they are many. */
+#define LOOK_PAUSE_NS (10 * NS_PER_MS)
 
 #define WAITING_FOR_PEERS                                                                          \
 	(WAIT_CLASS_BIT(SOCKET) | WAIT_CLASS_BIT(EVENTS) | WAIT_CLASS_BIT(PG_WORK))
@@ -235,7 +237,8 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
 		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
 		names_a_retry(finding.place);
-	looks = (double)sleeps->count >= LOOKS_PER_SECOND * seconds;
+	looks = (double)sleeps->count >= LOOKS_PER_SECOND * seconds &&
+		sleeps->time_ns / sleeps->count <= LOOK_PAUSE_NS;
 	if (!fails && !looks)
 		return;
 	finding_say_who(&finding, analysis, activity);

@@ -164,7 +164,8 @@ static void add_cost(char *text, const struct summary *summary)
 	if (!info->bpf_cpu_known)
 		text_append(text, TEXT_SIZE, " without BPF programs");
 	if (text_exceeds_limit(&summary->report))
-		text_append(text, TEXT_SIZE, ", more than --max-overhead (%.1f%%)",
+		text_append(text, TEXT_SIZE, ", BPF %s: more than --max-overhead (%.1f%%)",
+			    human_share(a, info->bpf_cpu_ns, interval_ns),
 			    info->bpf_limit_permille / 10.0);
 	text_append(text, TEXT_SIZE, "; ");
 }

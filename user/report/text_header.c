@@ -342,8 +342,9 @@ bool text_exceeds_limit(const struct text_report *report)
 	const struct profile_info *info = profile_info_read(report->profile);
 	uint64_t interval_ns = text_interval_ns(report);
 
-	return info->bpf_cpu_known && info->bpf_limit_permille &&
-	       info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] &&
+	/* In a short interval the looks at its ends are a good part. */
+	return info->bpf_cpu_known && info->bpf_limit_permille && interval_ns >= NS_PER_SECOND &&
+	       info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU &&
 	       info->bpf_cpu_ns > interval_ns / 1000 * info->bpf_limit_permille;
 }
 
@@ -375,8 +376,9 @@ static void print_cost(const struct text_report *report)
 		fprintf(line.stream, "; BPF maps %s", human_bytes(a, info->bpf_map_bytes));
 	if (text_exceeds_limit(report))
 		fprintf(line.stream,
-			"; exceeds --max-overhead (%.1f%%): switches are still counted when stacks "
-			"are skipped",
+			"; BPF exceeds --max-overhead (%.1f%%): each switch is counted, and of "
+			"each "
+			"thread some waits have stacks",
 			info->bpf_limit_permille / 10.0);
 	line_end(&line, report, "overhead:");
 }

@@ -335,7 +335,7 @@ static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 	free(text);
 }
 
-static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uint64_t without_stack)
+static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, bool is_governed)
 {
 	struct fake_machine *machine = fake_machine_new();
 	struct format_options options = {.top = 3, .full = true};
@@ -349,7 +349,7 @@ static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uin
 	info = profile_info(fake.profile);
 	info->bpf_cpu_ns = bpf_cpu_ns;
 	info->bpf_limit_permille = limit_permille;
-	info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] = without_stack;
+	info->kinds_mask = 1U << (is_governed ? PKBPF_PROFILE_OFFCPU : PKBPF_PROFILE_CPU);
 	fake_profile_run(&fake, machine, NULL, 0);
 	text = fake_profile_write(&fake, "text", &options);
 	assert_fits(text);
@@ -363,11 +363,11 @@ static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uin
 /* Of ten seconds. */
 static void says_when_its_programs_need_more_than_they_may(void **state)
 {
-	assert_true(tells_of_the_limit(UINT64_C(201000000), 20, 1));
-	assert_false(tells_of_the_limit(UINT64_C(199000000), 20, 1));
-	/* Nobody asked for a limit, or nothing was left out to keep within it. */
-	assert_false(tells_of_the_limit(UINT64_C(201000000), 0, 1));
-	assert_false(tells_of_the_limit(UINT64_C(201000000), 20, 0));
+	assert_true(tells_of_the_limit(UINT64_C(201000000), 20, true));
+	assert_false(tells_of_the_limit(UINT64_C(199000000), 20, true));
+	/* Nobody asked for a limit, or it is about nothing that was recorded. */
+	assert_false(tells_of_the_limit(UINT64_C(201000000), 0, true));
+	assert_false(tells_of_the_limit(UINT64_C(201000000), 20, false));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
