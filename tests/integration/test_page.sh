@@ -20,6 +20,7 @@ for columns in 80 160; do
 	fits page.txt 40 "$columns"
 	grep -q '^ *[0-9.]*%  .*spin_here' page.txt || fail "no spin_here at $columns columns: $(cat page.txt)"
 	grep -qE "^ *$target spin" page.txt || fail "no row at $columns columns: $(cat page.txt)"
+	python3 "$here/page_figures.py" page.txt || fail "figures differ at $columns columns"
 done
 
 echo "  a call tree, live and from a recording"

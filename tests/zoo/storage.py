@@ -109,7 +109,7 @@ def dirty_throttling(zoo):
     pid = zoo.plant("storage", "dirty_writer", f"{zoo.disk}/dirty").pid
     time.sleep(1)
     yield ["-p", pid]
-    zoo.prove("balance_dirty_pages" in "".join(open(f"/proc/{pid}/stack").read() + "" for _ in range(200)), "it sleeps in balance_dirty_pages")
+    zoo.prove(any("balance_dirty_pages" in open(f"/proc/{pid}/stack").read() or time.sleep(0.01) for _ in range(200)), "it sleeps in balance_dirty_pages")
 
 
 @scenario("storage", "fsync|WAL", "XLogFlush|issue_xlog_fsync", rules=("fsync_bound",), seconds=5)
@@ -146,7 +146,7 @@ def cold_scan(zoo):
     yield ["-p", pid]
     wanted = time.monotonic() - started - (delay_seconds(pid) - delay)
     zoo.prove(cpu_seconds(pid) - cpu < 0.4 * wanted, "it copies for less than half of the time")
-    zoo.prove(field(pid, "io", "read_bytes:") - before > 64 << 20, "it reads from the disk")
+    zoo.prove(field(pid, "io", "read_bytes:") - before > 8 << 20, "it reads from the disk")
     zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - waits > 100, "and waits for it")
 
 

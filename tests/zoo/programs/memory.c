@@ -119,11 +119,11 @@ static void oom_victim(int argc, char **argv)
 static NOINLINE void build_reply(void)
 {
 	size_t size = 40 << 20; /* above the largest M_MMAP_THRESHOLD: a mapping of its own */
-	char *reply = malloc(size);
+	volatile char *reply = malloc(size);
 
 	for (size_t i = 0; i < size; i += 4096)
 		reply[i] = 1;
-	free(reply);
+	free((void *)reply);
 }
 
 static void malloc_churn(int argc, char **argv)

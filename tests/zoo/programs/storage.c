@@ -166,9 +166,10 @@ static NOINLINE void scan_table(int fd, void *block, size_t size)
 static void cold_scan(int argc, char **argv)
 {
 	int fd = open(argc > 1 ? argv[1] : "data", O_RDONLY);
-	size_t size = 64 << 10;
+	size_t size = 4 << 10; /* without readahead, so that each block is waited for */
 	void *block = malloc(size);
 
+	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 	for (;;)
 		scan_table(fd, block, size);
 }
