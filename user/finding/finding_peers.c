@@ -14,6 +14,8 @@
 #define ANSWER_NS (NS_PER_MS / 5)
 /* Of the time of sampled waits, ended by one peer: that is what it waits for. */
 #define WOKEN_PERCENT 50
+/* Both take all of the interval as soon as a thread each waits all the time. */
+#define BEHIND_PERCENT 10
 /* Of wall time asleep by its own timer. */
 #define SLEEP_PERCENT 50
 /* Sleeps per failed connection: one, or a few. */
@@ -126,6 +128,18 @@ static const struct relation *peer_that_wakes(const struct analysis *analysis,
 	return NULL;
 }
 
+/* More threads wait for each other than for the peer: if that is for what one of them holds, it
+ * comes first. */
+static bool mostly_waits_for_itself(const struct activity *activity, uint64_t time_ns)
+{
+	uint64_t count, own_ns = waits_of(activity,
+					  WAIT_CLASS_BIT(FUTEX) | WAIT_CLASS_BIT(CONDITION) |
+						  WAIT_CLASS_BIT(SEMAPHORE),
+					  &count);
+
+	return own_ns > time_ns;
+}
+
 static void find_reply(const struct analysis *analysis, const struct activity *activity,
 		       struct findings *findings)
 {
@@ -148,6 +162,8 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	finding.severity = severity_beside(analysis, activity, time_ns);
 	if (finding.severity < SLEEP_PERCENT)
 		return;
+	if (mostly_waits_for_itself(activity, time_ns))
+		finding.severity -= BEHIND_PERCENT;
 	finding_say_who(&finding, analysis, activity);
 	finding.is_alarm = is_sure;
 	finding_say(finding.cause,
