@@ -170,14 +170,14 @@ def matches(finding, scenario_):
         bool(re.search(pattern, finding["text"])) for pattern in scenario_.first]
 
 
-def is_beside(finding, sessions, is_busy, is_about_cpus):
+def is_beside(finding, sessions, is_busy, rules):
     """Whether a finding about the whole machine is about other work on it, which is no matter of the scenario's."""
     if finding["rule"] == "cpu_starved":
-        return is_busy and not is_about_cpus
+        return is_busy and "cpu_starved" not in rules
     try:
         return "pid" in finding and os.getsid(finding["pid"]) not in sessions
     except ProcessLookupError:
-        return False
+        return finding["rule"] not in rules
 
 
 def judge(scenario_, findings, is_busy):
@@ -210,7 +210,7 @@ def run(scenario_, pkbpf, work, disk, longest):
         is_busy = report["host"].get("busy_percent", 0) >= 90
         if not options:
             sessions = {process.pid for process in zoo.started}
-            findings = [f for f in findings if not is_beside(f, sessions, is_busy, "cpu_starved" in (scenario_.rules or ()))]
+            findings = [f for f in findings if not is_beside(f, sessions, is_busy, scenario_.rules or ())]
         return judge(scenario_, findings, is_busy), [f"{f['rule']} {f['severity_percent']:.0f}: {f['text']}" for f in findings]
     except Unproven as error:
         return "unproven", [str(error)]
