@@ -330,7 +330,7 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 		       moves_much(analysis, activity, most)))
 		return;
 	finding = finding_new(spins ? FINDING_RULE_spin : FINDING_RULE_syscall_bound);
-	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	finding.severity = computing_severity(analysis, activity);
 	if (finding.severity < CPU_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
@@ -360,7 +360,7 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
 	double share = finding_percent((double)work->spinning, (double)work->all);
 
-	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	finding.severity = computing_severity(analysis, activity);
 	if (share < CALL_PERCENT || finding.severity < CPU_PERCENT)
 		return false;
 	finding_say_who(&finding, analysis, activity);
@@ -405,7 +405,7 @@ static void find_faults(const struct analysis *analysis, const struct activity *
 		return;
 	/* It explains CPU time better than that it is used. */
 	if (finding_percent((double)weight, (double)work->all) >= CALL_PERCENT)
-		finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns) + 0.1;
+		finding.severity = computing_severity(analysis, activity) + 0.1;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "page-fault storm: memory is given back%s%s%s and touched again",
 		    freeing ? " (" : "", freeing ? freeing->name : "", freeing ? ")" : "");
@@ -427,7 +427,7 @@ void find_calls(const struct analysis *analysis, struct findings *findings)
 		/* Calls that hand over are small, but need not be. */
 		bool hands_over = find_handover(analysis, activity, findings);
 
-		if (activity_severity(analysis, activity, activity->on_cpu_ns) < CPU_PERCENT)
+		if (computing_severity(analysis, activity) < CPU_PERCENT)
 			continue;
 		activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_stack, &work);
 		if (!work.all)

@@ -247,9 +247,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 	findings_offer(findings, &finding);
 }
 
-/* Part of a CPU that it would use on an idle machine. Who is preempted more often than it waits of
- * its own accord would compute in the time in which it waits for a CPU. */
-static double computing_severity(const struct analysis *analysis, const struct activity *activity)
+double computing_severity(const struct analysis *analysis, const struct activity *activity)
 {
 	const struct resource_row *sum = &activity->group->sum;
 	double severity = activity_severity(analysis, activity, activity->on_cpu_ns),

@@ -138,6 +138,9 @@ double finding_severity(const struct resource_rows *rows, uint64_t time_ns);
 /* A time of a group as a share of what it does, and of the interval. */
 double activity_severity(const struct analysis *analysis, const struct activity *activity,
 			 uint64_t time_ns);
+/* Part of a CPU that a group would use on an idle machine. Who is preempted more often than it
+ * waits of its own accord would compute in the time in which it waits for a CPU. */
+double computing_severity(const struct analysis *analysis, const struct activity *activity);
 /* Of the time that wanted a CPU, what went by in waiting for one. */
 double finding_queue_percent(const struct resource_row *row);
 /* Targets that wait for CPUs mostly because they may not use more of them. */
