@@ -74,9 +74,10 @@ enum pkbpf_event_kind {
 
 /* Why unwinding of a user stack ended. Values up to PKBPF_END_LAST_COMPLETE: a complete stack. */
 enum pkbpf_stack_end {
-	PKBPF_END_NONE = 0,    /* no user stack: kernel thread, or not requested */
-	PKBPF_END_ROOT = 1,    /* outermost frame by the table (return address undefined) */
-	PKBPF_END_ZERO_RA = 2, /* return address 0: thread start */
+	PKBPF_END_NONE = 0, /* no user stack: kernel thread, or not requested */
+	PKBPF_END_ROOT = 1, /* outermost frame by the table (return address undefined) */
+	/* return address 0: thread start, but no unwind info says so */
+	PKBPF_END_ZERO_RA = 2,
 	PKBPF_END_FP_ROOT = 3, /* frame pointer 0 */
 	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
 	/* unwound by the kernel's frame-pointer helper, which does not report its end */
@@ -114,7 +115,7 @@ enum pkbpf_stack_end {
 	/* The code has switched stacks, and the place where it left the other stack is unknown. */
 	PKBPF_END_OTHER_STACK = 25,
 	/* not from the unwinder: the report's class for complete stacks with frames found by
-	 * unverified frame pointers */
+	 * unverified frame pointers, or with a root that no unwind info marks */
 	PKBPF_END_GUESSED = 26,
 	PKBPF_END_COUNT,
 };

@@ -185,7 +185,7 @@ static void print_thread(struct examination *exam, uint32_t tid)
 			       err == -EPERM ? " (traced by a debugger?)" : "");
 		return;
 	}
-	if (result.guessed && stack_end_is_complete(result.end))
+	if (stack_end_is_complete(result.end) && !stack_end_is_proven(result.end, result.guessed))
 		exam->guessed++;
 	else
 		exam->complete += stack_end_is_complete(result.end);

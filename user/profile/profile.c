@@ -245,7 +245,7 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 
 	if ((unsigned int)end >= PKBPF_END_COUNT)
 		return;
-	if (guessed_frames && stack_end_is_complete(end))
+	if (stack_end_is_complete(end) && !stack_end_is_proven(end, guessed_frames))
 		end = PKBPF_END_GUESSED;
 	profile->ends.counts[end] += count;
 	profile->guessed_frames += guessed_frames * count;

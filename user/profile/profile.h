@@ -131,7 +131,7 @@ int64_t profile_add_row(struct profile *profile, const struct profile_row *row);
 int profile_add(struct profile *profile, const struct profile_row *row);
 /* Counts how user stacks ended, overall and per process, for the complete-stack rate.
  * guessed_frames of each were found by unverified frame pointers: complete stacks with such
- * frames are GUESSED. */
+ * frames, or whose root the unwind info does not mark as one, are GUESSED. */
 void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
 		       uint64_t count, uint64_t guessed_frames);
 

@@ -63,6 +63,11 @@ bool stack_end_is_complete(enum pkbpf_stack_end end)
 	return end != PKBPF_END_NONE && (unsigned int)end <= PKBPF_END_LAST_COMPLETE;
 }
 
+bool stack_end_is_proven(enum pkbpf_stack_end end, uint64_t guessed_frames)
+{
+	return end == PKBPF_END_ROOT && !guessed_frames;
+}
+
 bool stack_end_is_gone(enum pkbpf_stack_end end)
 {
 	return end == PKBPF_END_EXEC;

@@ -4,6 +4,7 @@
 #define PKBPF_PROFILE_STACK_END_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <pkbpf/event.h>
 
@@ -11,9 +12,12 @@
 
 /* "no unwind info"; never NULL. */
 const char *stack_end_text(enum pkbpf_stack_end end);
-/* True when unwinding reached the thread's root and each step was verified. False for NONE
+/* True when unwinding reached the end of the stack. False for NONE
  * (nothing was unwound) and for GUESSED. */
 bool stack_end_is_complete(enum pkbpf_stack_end end);
+/* True when nothing on the way to the root was a guess: unwind info marks the function as one that
+ * begins threads or processes, and found all frames. */
+bool stack_end_is_proven(enum pkbpf_stack_end end, uint64_t guessed_frames);
 /* True when the stack no longer existed (in execve): nothing to unwind, nothing truncated. */
 bool stack_end_is_gone(enum pkbpf_stack_end end);
 /* True when unwinding is known to have stopped early. False for UNVERIFIED, of which nothing is

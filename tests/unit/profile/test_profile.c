@@ -118,6 +118,11 @@ static void stack_ends_are_counted_per_process_and_in_all(void **state)
 	/* Complete, but with a frame that nothing verifies. */
 	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_GUESSED), 3);
 	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_ROOT), 5);
+	/* A return address of 0 may be any word of the stack. */
+	profile_count_end(fake.profile, 8, PKBPF_END_ZERO_RA, 2, 0);
+	profile_count_end(fake.profile, 8, PKBPF_END_FP_ROOT, 1, 0);
+	assert_int_equal(profile_end_count(fake.profile, 8, PKBPF_END_GUESSED), 3);
+	assert_int_equal(profile_end_count(fake.profile, 8, PKBPF_END_ZERO_RA), 0);
 	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_NO_RULE), 1);
 	assert_int_equal(profile_end_count(fake.profile, 900, PKBPF_END_ROOT), 4);
 	assert_int_equal(profile_end_count(fake.profile, 8, PKBPF_END_ROOT), 0);
