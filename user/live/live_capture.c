@@ -38,6 +38,13 @@ static bool name_kernel_address(void *context, uint64_t address, char *text, siz
 }
 
 /* Everything behind the record stream. */
+static bool is_followed(void *context, uint32_t pid)
+{
+	const struct live_capture *live = context;
+
+	return !live->session || session_follows(live->session, pid);
+}
+
 static int assemble(struct live_capture *live, struct error *error)
 {
 	struct aggregator_options options = {
@@ -51,6 +58,8 @@ static int assemble(struct live_capture *live, struct error *error)
 		.max_ended_tasks = MAX_ENDED_TASKS,
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 		.max_names_bytes = MAX_NAMES_BYTES,
+		.is_followed = is_followed,
+		.follow_context = live,
 	};
 	struct profile *first = NULL;
 

@@ -106,11 +106,15 @@ static void on_task(void *context, const struct task_view *task)
 static void on_mapping(void *context, const struct mapping_view *mapping)
 {
 	struct aggregator *aggregator = context;
+	const struct aggregator_options *options = &aggregator->options;
 	struct process *process;
 
 	aggregator->process_sink.ops->on_mapping(aggregator->process_sink.context, mapping);
 	process = process_table_find(aggregator->processes, mapping->pid);
-	if (process)
+	if (!process)
+		return;
+	stack_builder_forget_mappings(aggregator->builder, process->id);
+	if (!options->is_followed || options->is_followed(options->follow_context, mapping->pid))
 		stack_builder_note_mapping(aggregator->builder, process, mapping);
 }
 

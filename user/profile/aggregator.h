@@ -14,6 +14,10 @@ struct aggregator_options {
 	/* Learns the functions of Python frames; NULL: none. Borrowed. */
 	struct python_functions *python;
 	bool python_full; /* keep the native frames that run Python frames */
+	/* Whether generated code of a process is looked for before a sample refers to it: records
+	 * are of the whole machine. NULL: of each. */
+	bool (*is_followed)(void *context, uint32_t pid);
+	void *follow_context;
 	bool per_thread;
 	bool want_user, want_kernel; /* otherwise frames of this kind are left out */
 	size_t slow_io_limit;	     /* maximum number of slowest block requests kept */

@@ -189,7 +189,6 @@ void stack_builder_note_mapping(struct stack_builder *builder, const struct proc
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	const struct mapping *mapping;
 
-	stack_builder_forget_mappings(builder, process->id);
 	if (!builder->code_history || !(view->protection & PKBPF_PROT_EXEC) || !space)
 		return;
 	mapping = address_space_find(space, view->start);

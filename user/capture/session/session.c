@@ -275,6 +275,11 @@ void session_forget_files(struct session *session, const bool *is_used, size_t c
 	session_unwind_forget_files(session->unwind, is_used, count);
 }
 
+bool session_follows(const struct session *session, uint32_t pid)
+{
+	return session_unwind_follows(session->unwind, pid);
+}
+
 bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size)
 {
 	return kernel_namer_ask(session->skeleton, address, text, size);

@@ -103,6 +103,8 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 				 size_t size);
 /* The recent overhead of the BPF programs; number 0: unknown. */
 struct program_share session_program_share(const struct session *session);
+/* False: the process is neither a target nor forked from one. */
+bool session_follows(const struct session *session, uint32_t pid);
 /* Run time of the BPF programs since session_start, as measured by capture/program_clock.h;
  * false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);

@@ -222,6 +222,12 @@ bool session_unwind_postpones(const struct session_unwind *unwind)
 	return unwind && unwind->loader && unwind_loader_postpones(unwind->loader);
 }
 
+bool session_unwind_follows(const struct session_unwind *unwind, uint32_t pid)
+{
+	return !unwind || !unwind->loader || !unwind->only_relatives ||
+	       process_tracker_find(unwind_loader_processes(unwind->loader), pid);
+}
+
 int session_unwind_drain(struct session_unwind *unwind)
 {
 	return unwind ? ring_reader_drain(unwind->raw_ring) : 0;

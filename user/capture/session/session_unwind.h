@@ -35,6 +35,8 @@ void session_unwind_feed(struct session_unwind *unwind, const void *record, size
 void session_unwind_poll(struct session_unwind *unwind);
 /* True when changes wait for a poll in about 10 ms. */
 bool session_unwind_postpones(const struct session_unwind *unwind);
+/* False: the process is certainly not sampled. */
+bool session_unwind_follows(const struct session_unwind *unwind, uint32_t pid);
 /* Drains the ring of raw stacks. */
 int session_unwind_drain(struct session_unwind *unwind);
 /* Waits until the tables of all known mappings are ready, so that the first sample finds them. */
