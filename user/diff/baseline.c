@@ -90,15 +90,15 @@ static void put_head(struct packed_bytes *bytes, const struct measurement *measu
 static int write_packed(const struct packed_bytes *plain, FILE *out)
 {
 	uLongf size = compressBound(plain->count);
-	uint8_t *packed = malloc(size), header[HEADER_BYTES];
+	uint8_t *packed = malloc(size), header[HEADER_BYTES - 8];
 
 	if (!packed || compress2(packed, &size, plain->items, plain->count, 6) != Z_OK) {
 		free(packed);
 		return -ENOMEM;
 	}
-	memcpy(header, BASELINE_MAGIC, 8);
-	recording_put32(header + 8, recording_checksum(packed, size));
-	recording_put64(header + 12, plain->count);
+	recording_put32(header, recording_checksum(packed, size));
+	recording_put64(header + 4, plain->count);
+	fputs(BASELINE_MAGIC, out);
 	fwrite(header, 1, sizeof(header), out);
 	fwrite(packed, 1, size, out);
 	free(packed);

@@ -26,6 +26,9 @@ static const double level_risk[DIFF_LEVELS] = {
 /* Above this relative error, a quotient says nothing. */
 #define RATIO_ERROR_MAX 0.3
 
+/* On both sides together, so that their scatter has two degrees of freedom. */
+#define RUNS_ENOUGH 4
+
 struct comparing {
 	struct comparison *comparison;
 	struct resampling *resampling[DIFF_SIDES];
@@ -78,10 +81,17 @@ static void drop_one_sided(struct comparison *comparison)
 
 /* ---- estimates ---- */
 
-/* Values are of a fixed amount of work, whatever time it took. */
-static bool is_by_work(const struct comparing *comparing)
+/* Is the sum of a kind that of a fixed amount of work, whatever time it took? CPU time and page
+ * faults are; waits and devices scatter as they go, which slices tell of one run, and several runs
+ * tell better. */
+static bool is_by_work(const struct comparing *comparing, uint32_t kind)
 {
-	return comparing->comparison->work.per != DIFF_PER_SECOND;
+	const struct comparison *comparison = comparing->comparison;
+	uint32_t runs =
+		comparison->sides[DIFF_BASE]->run_count + comparison->sides[DIFF_NEW]->run_count;
+
+	return comparison->work.per != DIFF_PER_SECOND &&
+	       (kind == PKBPF_PROFILE_CPU || kind == PKBPF_PROFILE_FAULTS || runs >= RUNS_ENOUGH);
 }
 
 /* Variance from run to run, relative, and its degrees of freedom (0: assumed). */
@@ -168,7 +178,7 @@ static double estimate_row(const struct comparing *comparing, struct diff_row *r
 		resampling_estimate(comparing->resampling[i],
 				    measurement_find(comparison->sides[i], &row->key),
 				    whole_of(comparison->sides[i], &row->key),
-				    is_by_work(comparing), &estimates[i]);
+				    is_by_work(comparing, row->key.kind), &estimates[i]);
 	runs = between_runs(comparing, &row->key, estimates, &run_freedom);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_estimate *estimate = &estimates[i];
@@ -176,7 +186,7 @@ static double estimate_row(const struct comparing *comparing, struct diff_row *r
 		double least = sampling_error(comparing, i, estimates);
 		bool by_slices = estimate->error > least && estimate->freedom > 0;
 		double inside = pow(fmax(estimate->error, least) / divisor, 2);
-		double whole = is_by_work(comparing) && row->key.level >= DIFF_SELF
+		double whole = is_by_work(comparing, row->key.kind) && row->key.level >= DIFF_SELF
 				       ? comparing->whole_error[i][row->key.kind]
 				       : 0;
 		double outside = (runs / fmax(comparison->sides[i]->run_count, 1) + whole * whole) *

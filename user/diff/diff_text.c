@@ -47,6 +47,21 @@ static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level,
 	return count;
 }
 
+/* What is in the only container is all. */
+static bool is_shown(const struct page *page, uint32_t kind, uint32_t level)
+{
+	return level != DIFF_CONTAINER || page->document->full ||
+	       count_rows(page, kind, level, false) > 1;
+}
+
+static bool has_table(const struct page *page, uint32_t kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		if (is_shown(page, kind, order[i]) && count_rows(page, kind, order[i], true))
+			return true;
+	return false;
+}
+
 static void add_row(const struct page *page, struct text_table *table, const struct diff_row *row)
 {
 	char text[DIFF_WORDS_SIZE], name[TEXT_CELL_SIZE];
@@ -96,6 +111,8 @@ static int write_table(const struct page *page, uint32_t kind)
 		size_t most = page->document->full ? ROWS_ALL
 						   : (rows_left + levels_left - 1) / levels_left;
 
+		if (!is_shown(page, kind, order[i]))
+			continue;
 		left_out += add_level(page, table, kind, order[i], most);
 		rows_left -= count < most ? (count < rows_left ? count : rows_left)
 					  : (most < rows_left ? most : rows_left);
@@ -187,13 +204,10 @@ static void write_rest(const struct page *page, uint32_t kind)
 
 static int write_kind(const struct page *page, uint32_t kind)
 {
-	size_t significant = 0;
 	int err = 0;
 
 	write_heading(page, kind);
-	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-		significant += count_rows(page, kind, order[i], true);
-	if (significant)
+	if (has_table(page, kind))
 		err = write_table(page, kind);
 	write_rest(page, kind);
 	return err;
@@ -234,18 +248,20 @@ static int text_write(const struct diff_document *document, FILE *out)
 {
 	const struct comparison *comparison = document->comparison;
 	size_t width = document->width ? document->width : REPORT_WIDTH_DEFAULT;
-	size_t kinds = (size_t)__builtin_popcount(comparison->kinds_mask);
+	size_t kinds = (size_t)__builtin_popcount(comparison->kinds_mask), tables = 0;
 	struct page page = {
 		.document = document,
 		.comparison = comparison,
 		.width = width < REPORT_WIDTH_MIN   ? REPORT_WIDTH_MIN
 			 : width > REPORT_WIDTH_MAX ? REPORT_WIDTH_MAX
 						    : width,
-		.rows = (LINES_MAX - LINES_OF_HEAD - LINES_OF_KIND * kinds) / kinds,
 		.out = out,
 	};
 	int err = 0;
 
+	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		tables += has_table(&page, kind);
+	page.rows = (LINES_MAX - LINES_OF_HEAD - LINES_OF_KIND * kinds) / (tables ? tables : 1);
 	write_head(&page);
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 		if (comparison->kinds_mask & 1U << kind)

@@ -189,9 +189,8 @@ static void note_losses(const struct comparison *comparison, char notes[DIFF_NOT
 
 		if (!lost)
 			continue;
-		snprintf(text, sizeof(text),
-			 "%s events were lost on the %s side: its figures are too low.",
-			 human_count(number, lost), names[i]);
+		snprintf(text, sizeof(text), "%s lost on the %s side: its figures are too low.",
+			 human_counted(number, lost, "events"), names[i]);
 		note(notes, count, text);
 	}
 }

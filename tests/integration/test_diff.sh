@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# pkbpf diff of recordings of a program, and of the same one with a slower function: what is the same is not reported, the
+# slower function is, in all formats; conditions, pprof files, baselines.
+# usage: test_diff.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+# shellcheck source=cli_checks.sh
+. "$here/cli_checks.sh"
+
+grew='cpu.function[parse_request].self>+20%'
+
+begin "two runs of one program, and a slower one"
+for run in base same; do
+	record -e cpu -F 1999 --slice 100ms -o $run.pkbpf -- "$workloads/slowed" 100 300
+done
+record -e cpu -F 1999 --slice 100ms -o slow.pkbpf -- "$workloads/slowed" 200 300
+run 0 diff base.pkbpf same.pkbpf --fail-if "$grew" --fail-if 'cpu.function[look_up].self>+20%'
+[ "$(wc -l <out)" -le 40 ] || fail "more than 40 lines"
+run 3 diff base.pkbpf slow.pkbpf --fail-if "$grew" --fail-if 'cpu.function[look_up].self>+50%'
+grep -qE "^ self +parse_request .*\+[0-9.]+ % " out || fail "parse_request is not reported: $(cat out)"
+grep -q "parse_request self" err || fail "the reason is missing"
+
+begin "what cannot be checked is refused"
+run 1 diff base.pkbpf slow.pkbpf --fail-if 'cpu.function[parse_requests].self>+20%'
+grep -q "did you mean parse_request?" err || fail "$(cat err)"
+run 2 diff base.pkbpf --fail-if "$grew"
+run 2 diff base.pkbpf slow.pkbpf --fail-if 'cpu.function[parse_request]>+20%'
+run 2 diff base.pkbpf slow.pkbpf -f junit
+run 0 report -q base.pkbpf -o base.json -o base.pb.gz
+run 1 diff base.json slow.pkbpf
+grep -q "is a report in JSON" err || fail "$(cat err)"
+
+begin "formats"
+run 3 diff base.pkbpf slow.pkbpf --fail-if "$grew" -o d.json -o d.md -o d.xml -o d.folded -o d.svg -o d.html -o d.txt
+run 3 diff base.pkbpf slow.pkbpf --fail-if "$grew" -o again.json
+cmp d.json again.json || fail "another result for the same files"
+grep -qE '^slowed;.*;parse_request [0-9]+ [0-9]+$' d.folded || fail "folded: $(head -3 d.folded)"
+# shellcheck disable=SC2016 # the marks of code in Markdown
+grep -q '| self | `parse_request` |' d.md || fail "markdown: $(cat d.md)"
+checker - d.json "$here/../../user/diff/diff.schema.json" <<'P'
+import json, sys, xml.etree.ElementTree as tree
+from checks import check, end
+document = json.load(open(sys.argv[1]))
+try:
+    import jsonschema
+    jsonschema.validate(document, json.load(open(sys.argv[2])))
+except ImportError:
+    print("NOT CHECKED: the schema, for want of jsonschema")
+row = next(r for r in document["rows"] if r["level"] == "function_self" and r["name"] == "parse_request")
+check(row["verdict"] == "grew", f"parse_request grew: {row['verdict']}")
+check(row["ratio_low"] < 1 < row["ratio_high"], f"twice the work is in {row['ratio_low']} to {row['ratio_high']}")
+suite = tree.parse("d.xml").getroot()
+check(suite.get("failures") == "1" and suite.find("testcase/failure") is not None, "junit has a failure")
+frames = [e.get("class") for e in tree.parse("d.svg").iter("{http://www.w3.org/2000/svg}svg")]
+check(any(c and c.startswith("up") for c in frames), f"svg: a frame of {len(frames)} grew")
+end()
+P
+
+begin "pprof files and baselines"
+run 0 diff base.pb.gz base.pb.gz
+grep -q "Noise is not known" out || fail "noise of one value is judged: $(cat out)"
+run 0 diff --save-baseline runs base.pkbpf
+run 0 diff --save-baseline runs same.pkbpf
+grep -q "runs holds 2 runs" err || fail "$(cat err)"
+run 0 diff --baseline runs same.pkbpf
+grep -q "of 2 runs" out || fail "$(cat out)"
+head -c 300 runs >cut
+run 1 diff --baseline cut same.pkbpf
+
+conclude
