@@ -8,15 +8,6 @@ const MARKS = ["native", "kernel", "inlined", "jit", "python", "trunc", "unres",
 const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "Python", "truncated", "unresolved", "process"];
 const MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 
-/* Start-up, system-call entry and interpreter frames: they say nothing of one place that they do
- * not say of all. */
-const PLUMBING = new RegExp("^(" + [
-	"_start", "__libc_start\\w*", "start_thread", "__?clone3?", "clone3?", "ret_from_fork\\w*", "asm_\\w+", "entry_SYSCALL_64\\w*", "do_syscall_64", "x64_sys_call",
-	"__x64_sys_\\w+", "__do_sys_\\w+", "__se_sys_\\w+", "__schedule", "schedule", "schedule_\\w+", "do_user_addr_fault", "exc_page_fault", "handle_mm_fault", "__handle_mm_fault",
-	"Py_RunMain", "Py_BytesMain", "pymain_\\w+", "_PyRun_\\w+", "run_mod", "run_eval_code_obj", "_PyEval_\\w+", "PyEval_EvalCode", "_?PyObject_(Vectorcall|Call|MakeTpCall)\\w*",
-	"_PyFunction_Vectorcall", "PyVectorcall_Call", "runtime\\.(goexit|main)(\\.abi0)?", "std::rt::\\w+.*", "Builtins_(JSEntry\\w*|InterpreterEntryTrampoline)"
-].join("|") + ")$");
-
 async function unpack() {
 	const text = atob($("#data").textContent.trim()), packed = new Uint8Array(text.length);
 	for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
@@ -60,7 +51,8 @@ async function readProfile() {
 		report, names, marks, kinds: data.kinds,
 		modules: data.functions.map(f => f[2]),
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
-		plumbing: Uint8Array.from(names, (name, i) => i < functions && PLUMBING.test(name) ? 1 : 0),
+		plumbing: Uint8Array.from(names, (_, i) => i < functions && data.functions[i][3] ? 1 : 0),
+		plumbingNames: new Set(data.functions.filter(f => f[3]).map(f => f[0])),
 		durationNs: report.time.duration_ns, slices: data.slices
 	};
 }

@@ -57,15 +57,17 @@ function showResources() {
 	$("#resources").replaceChildren(...[cpuTile(), diskTile(), memoryTile(), profileTile()].filter(Boolean));
 }
 
+/* What stands between back quotes is code. */
+const withCode = text => text.split("`").map((part, i) => i % 2 ? el("code", {}, part) : part);
 function findingItem(finding, number) {
 	const rows = finding.pid ? profile.report.rows.map((row, i) => row.pid === finding.pid ? i : -1).filter(i => i >= 0) : [];
 	const title = finding.title || finding.text, evidence = finding.title ? finding.text : "";
-	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, title), finding.place ? el("p", {class: "path"}, finding.place) : null,
+	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), finding.place ? el("p", {class: "path"}, finding.place) : null,
 		rows.length ? el("button", {class: "link", "aria-label": "Show stacks: " + title, onclick() {
 			change(() => state.pick = {rows: new Set(rows), text: profile.report.rows[rows[0]].comm + " " + finding.pid});
 			$("#stacks").scrollIntoView({behavior: calm.matches ? "auto" : "smooth"});
 		}}, "Show stacks") : null),
-		el("div", {class: "tx"}, evidence ? el("p", {class: "ev"}, evidence) : null, finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), finding.next) : null),
+		el("div", {class: "tx"}, evidence ? el("p", {class: "ev"}, withCode(evidence)) : null, finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), finding.next) : null),
 		/* A figure without its base says nothing. */
 		el("div", {class: "sh num"}, finding.severity_of ? [el("b", {}, finding.severity_percent.toFixed(0) + NARROW + "%"), el("span", {class: "sub"}, finding.severity_of)] : null));
 }

@@ -36,7 +36,7 @@ function histogramFigure(name, requests, times, [first, last]) {
 
 function slowestTable() {
 	const slow = (profile.report.slow_requests || []).filter(request => !state.pick || [...state.pick.rows].some(row => profile.report.rows[row].pid === request.pid)).slice(0, 12);
-	const path = frames => (frames || []).map(frame => frame.name).filter(name => !PLUMBING.test(name)).slice(0, 5).map(shortName).join(" \u2039 ");
+	const path = frames => (frames || []).map(frame => frame.name).filter(name => !profile.plumbingNames.has(name)).slice(0, 5).map(shortName).join(" \u2039 ");
 	if (!slow.length) return null;
 	return [el("div", {class: "ph", style: "border-top:1px solid var(--line)"}, el("h3", {}, "Slowest requests")),
 		el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "At"), el("th", {class: "l", scope: "col"}, "Process"), el("th", {class: "l c1", scope: "col"}, "Operation"),

@@ -14,6 +14,7 @@
 #include "profile/call_tree.h"
 #include "profile/kind_table.h"
 #include "profile/slice/time_line.h"
+#include "rows/plumbing.h"
 
 #define NO_ROW UINT32_MAX
 
@@ -352,6 +353,15 @@ static void write_slices(struct json_writer *writer, const struct page_data *dat
 	json_writer_array_end(writer);
 }
 
+/* Frames that say nothing of one place that they do not say of all. Every reader looks for main. */
+static bool is_plumbing(const struct function *function)
+{
+	enum frame_sort sort = plumbing_sort(function);
+
+	return sort == FRAME_INSIDE || sort == FRAME_IS_CALL ||
+	       (sort == FRAME_BEGINS && strcmp(function->name, "main") != 0);
+}
+
 static void write_names(struct json_writer *writer, const struct page_data *data)
 {
 	json_writer_array_begin(writer, "functions");
@@ -364,6 +374,7 @@ static void write_names(struct json_writer *writer, const struct page_data *data
 		json_writer_string(writer, NULL, function->name);
 		json_writer_i64(writer, NULL, is_unresolved ? -1 : (int64_t)function->mark);
 		json_writer_string(writer, NULL, function->module);
+		json_writer_u64(writer, NULL, is_plumbing(function));
 		json_writer_array_end(writer);
 	}
 	json_writer_array_end(writer);
