@@ -96,7 +96,11 @@ check(0.25e9 < part < whole, f"slices of 300 ms: {part} ns of {whole} ns")
 end()
 END
 run 2 report -q a.pkbpf --from 2s --to 1s
-run 4 report -q a.pkbpf --from 100s
+run 4 report -q a.pkbpf --from 1000s
+run 4 report -q a.pkbpf --to 20200101T000000Z
+run 2 report -q a.pkbpf --from 2020-13-01T00:00:00
+run 0 report -q a.pkbpf --from 2020-01-01T00:00:00Z -o again.json
+cmp again.json live/o.json || fail "all of it has other figures"
 run 2 -q --slice 1s -d 1 -o x.json
 says err "pkbpf: --slice requires an output that is written in slices, such as -o FILE.pkbpf"
 

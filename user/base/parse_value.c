@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <strings.h>
 
 #include "base/array.h"
@@ -141,6 +142,28 @@ int parse_duration_ns(const char *text, const char *what, uint64_t *ret_ns, stru
 				 "invalid value '%s' for %s: must be greater than zero",
 				 QUOTE(text), what);
 	*ret_ns = (uint64_t)total;
+	return 0;
+}
+
+int parse_moment(const char *text, const char *what, struct parsed_moment *ret_moment,
+		 struct error *error)
+{
+	struct tm time = {.tm_isdst = -1};
+	const char *end;
+
+	*ret_moment = (struct parsed_moment){0};
+	if (!strchr(text, 'T'))
+		return parse_duration_ns(text, what, &ret_moment->after_ns, error);
+	end = strptime(text, "%Y-%m-%dT%H:%M:%S", &time);
+	if (!end)
+		end = strptime(text, "%Y%m%dT%H%M%S", &time);
+	if (!end || (*end && strcmp(end, "Z") != 0))
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for %s: expected a time like 10s, "
+				 "2026-11-27T13:45:00 or 2026-11-27T13:45:00Z",
+				 text, what);
+	ret_moment->is_absolute = true;
+	ret_moment->unix_ns = (int64_t)(*end ? timegm(&time) : mktime(&time)) * 1000000000;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #define PKBPF_BASE_PARSE_VALUE_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -15,6 +16,16 @@ int parse_u64(const char *text, const char *what, uint64_t min, uint64_t max, ui
 /* "10", "10s", "500ms", "20us", "5m", "1h", "1.5s": a bare number counts seconds. 0 is refused,
  * as is more than a century. */
 int parse_duration_ns(const char *text, const char *what, uint64_t *ret_ns, struct error *error);
+/* A time of day (unix_ns), or one after some start (after_ns). */
+struct parsed_moment {
+	bool is_absolute;
+	uint64_t after_ns;
+	int64_t unix_ns;
+};
+/* A duration as above, or "2026-11-27T13:45:00", local, in UTC with a Z behind it, or as %t writes
+ * it: "20261127T134500Z". */
+int parse_moment(const char *text, const char *what, struct parsed_moment *ret_moment,
+		 struct error *error);
 /* "64", "64K", "64MiB", "2G": powers of 1024, in either case. */
 int parse_size_bytes(const char *text, const char *what, uint64_t *ret_bytes, struct error *error);
 

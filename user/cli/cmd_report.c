@@ -16,7 +16,7 @@
 #include "symbol/source_text.h"
 
 struct report_options {
-	uint64_t from_ns, to_ns;
+	const char *from, *to; /* as they were given; NULL: not */
 };
 
 struct reporting {
@@ -64,17 +64,50 @@ static struct slice_choice chosen(const struct reporting *report)
 	return choice;
 }
 
+/* On the clock of the set: from its first slice on. What is before it is its start. */
+static uint64_t after_start_ns(const struct reporting *report, const struct parsed_moment *moment)
+{
+	int64_t start_ns;
+
+	if (!moment->is_absolute || !report->set.slices.count)
+		return moment->after_ns;
+	start_ns = report->set.slices.items[0].span.begin_unix_ns;
+	return moment->unix_ns > start_ns ? (uint64_t)moment->unix_ns - (uint64_t)start_ns : 0;
+}
+
+/* false: all of the interval is before the first slice. The options were checked. */
+static bool find_wish(const struct reporting *report, const struct slice_choice *choice,
+		      bool is_merged, struct recording_wish *ret_wish)
+{
+	const struct report_options *own = report->own;
+	struct parsed_moment from = {0}, to = {0};
+	struct error error;
+
+	if (own->from)
+		parse_moment(own->from, "--from", &from, &error);
+	if (own->to)
+		parse_moment(own->to, "--to", &to, &error);
+	*ret_wish = (struct recording_wish){
+		.from_ns = after_start_ns(report, &from),
+		.to_ns = after_start_ns(report, &to),
+		.choice = choice,
+		.want_times =
+			is_merged && output_requests_show_times(report->options->outputs.items,
+								report->options->outputs.count),
+	};
+	return !own->to || ret_wish->to_ns;
+}
+
 static int read_profile(struct reporting *report)
 {
 	const struct cli_options *options = report->options;
 	struct slice_choice choice = chosen(report);
-	struct recording_wish wish = {
-		report->own->from_ns, report->own->to_ns, &choice,
-		output_requests_show_times(options->outputs.items, options->outputs.count)};
+	struct recording_wish wish;
 	struct error error;
 
-	if (recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
-	    0)
+	if (find_wish(report, &choice, true, &wish) &&
+	    recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
+		    0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	recording_notes_write(&report->set, &report->interval, report->console);
 	if (report->profile)
@@ -147,11 +180,11 @@ static int write_slices(const struct reporting *report, struct output_plan *plan
 {
 	struct slice_output output = {report, plan};
 	struct slice_choice choice = chosen(report);
-	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice, false};
+	struct recording_wish wish;
 	struct recording_interval interval;
 	struct error error;
 
-	if (!output_plan_takes_slices(plan))
+	if (!output_plan_takes_slices(plan) || !find_wish(report, &choice, false, &wish))
 		return 0;
 	return recording_set_each(&report->set, &wish, write_slice, &output, &interval, &error);
 }
@@ -255,11 +288,16 @@ static int report_run(const struct cli_options *options, struct console *console
 static int report_check(struct cli_options *options, struct error *error)
 {
 	const struct report_options *own = options->own;
+	struct parsed_moment from = {0}, to = {0};
 
 	if (!options->files.count)
 		return error_set(error, EINVAL,
 				 "report requires a recording: pkbpf report FILE.pkbpf");
-	if (own->to_ns && own->from_ns >= own->to_ns)
+	if ((own->from && parse_moment(own->from, "--from", &from, error) < 0) ||
+	    (own->to && parse_moment(own->to, "--to", &to, error) < 0))
+		return -EINVAL;
+	if (own->from && own->to && from.is_absolute == to.is_absolute &&
+	    (from.is_absolute ? from.unix_ns >= to.unix_ns : from.after_ns >= to.after_ns))
 		return error_set(error, EINVAL, "--from must be less than --to");
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;
@@ -269,10 +307,12 @@ static int report_check(struct cli_options *options, struct error *error)
 #define REPORT(member) OPTION_AT(struct report_options, member)
 
 static const struct option_row own_options[] = {
-	{0, "from", "TIME", "from this time after the start of the recording; in whole slices",
-	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION, REPORT(from_ns)},
-	{0, "to", "TIME", "up to this time after the start of the recording; in whole slices",
-	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION, REPORT(to_ns)},
+	{0, "from", "TIME",
+	 "from this time on, in whole slices: 10s after the start, or 2026-11-27T13:45:00",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_TEXT, REPORT(from)},
+	{0, "to", "TIME",
+	 "up to this time, in whole slices: 10s after the start, or 2026-11-27T13:45:00",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_TEXT, REPORT(to)},
 	{0},
 };
 

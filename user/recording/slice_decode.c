@@ -164,6 +164,14 @@ static bool find_process(const struct decoding *work, uint32_t place, uint32_t *
 
 /* ---- frames and stacks ---- */
 
+/* Recordings of before there was the offset have it in full. */
+static uint64_t module_address(const struct recorded_frame *row)
+{
+	if (row->location.space != FRAME_FILE || row->module_address)
+		return row->module_address;
+	return row->location.address + (uint64_t)row->address_offset;
+}
+
 static int read_frames(struct decoding *work)
 {
 	_cleanup_free_ struct recorded_frame *rows = NULL;
@@ -188,7 +196,7 @@ static int read_frames(struct decoding *work)
 			.flags = row->flags,
 			.module = row->module,
 			.build_id = row->build_id,
-			.module_address = row->module_address,
+			.module_address = module_address(row),
 			.function_address = row->function_address,
 			.lines = row->line_count ? &lines[line] : NULL,
 			.line_count = row->line_count,

@@ -180,8 +180,8 @@ static uint64_t address_to_write(const struct encoding *work, const struct frame
 {
 	uint64_t address = frame->symbol.module_address;
 
-	if (frame->location.space == FRAME_FILE || !address)
-		return address;
+	if (!address)
+		return 0;
 	return (uint32_t)hash_bytes(&address, sizeof(address), work->secret) | 1;
 }
 
@@ -204,7 +204,11 @@ static void write_frames(struct encoding *work)
 			.flags = symbol->flags,
 			.module = symbol->module,
 			.build_id = symbol->build_id,
-			.module_address = address_to_write(work, frame),
+			.module_address = is_in_file ? 0 : address_to_write(work, frame),
+			/* The same for most, in a byte. */
+			.address_offset = is_in_file ? (int64_t)(symbol->module_address -
+								 frame->location.address)
+						     : 0,
 			.function_address = is_in_file ? symbol->function_address : 0,
 			.line_count = (uint32_t)symbol->line_count,
 		};

@@ -101,6 +101,7 @@ static const struct recorded_column frames_columns[] = {
 	RECORDED(9, F, module_address),
 	RECORDED(10, F, function_address),
 	RECORDED(11, F, line_count),
+	SIGNED(12, F, address_offset),
 };
 ALL_MEMBERS(struct frame_location, 24);
 ALL_MEMBERS(struct symbol, 56);

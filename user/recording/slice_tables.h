@@ -58,7 +58,9 @@ struct recorded_frame {
 	struct frame_location location;
 	uint32_t result, flags;
 	const char *module, *build_id;
-	uint64_t module_address, function_address;
+	uint64_t module_address; /* of code that is in no file */
+	int64_t address_offset;	 /* of code in a file: module_address - location.address */
+	uint64_t function_address;
 	uint32_t line_count;
 };
 

@@ -56,6 +56,37 @@ static void reads_whole_numbers(void **state)
 	}
 }
 
+static void reads_moments(void **state)
+{
+	static const struct {
+		const char *text;
+		struct parsed_moment moment;
+		int err;
+	} cases[] = {
+		{"1.5s", {.after_ns = 1500000000}, 0},
+		{"1970-01-02T00:00:01Z", {.is_absolute = true, .unix_ns = 86401000000000}, 0},
+		{"19700102T000001Z", {.is_absolute = true, .unix_ns = 86401000000000}, 0},
+		{"1970-01-02T00:00:01Zulu", {0}, -EINVAL},
+		{"1970-01-02T", {0}, -EINVAL},
+		{"T", {0}, -EINVAL},
+		{"", {0}, -EINVAL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct parsed_moment moment;
+		struct error error = {""};
+
+		assert_int_equal(parse_moment(cases[i].text, "--from", &moment, &error),
+				 cases[i].err);
+		assert_int_equal(strstr(error.text, "--from") != NULL, cases[i].err != 0);
+		if (cases[i].err)
+			continue;
+		assert_int_equal(moment.is_absolute, cases[i].moment.is_absolute);
+		assert_int_equal(moment.after_ns, cases[i].moment.after_ns);
+		assert_int_equal(moment.unix_ns, cases[i].moment.unix_ns);
+	}
+}
+
 static void reads_durations(void **state)
 {
 	static const struct {
@@ -271,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_whole_numbers),
 		cmocka_unit_test(reads_durations),
+		cmocka_unit_test(reads_moments),
 		cmocka_unit_test(reads_sizes),
 		cmocka_unit_test(reads_list_and_drops_repeats),
 		cmocka_unit_test(refused_list_leaves_list_as_it_was),
