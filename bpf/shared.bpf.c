@@ -22,6 +22,7 @@ struct cpu_samplers_map cpu_samplers SEC(".maps");
 struct target_map target_pids SEC(".maps");
 struct target_map target_tids SEC(".maps");
 struct target_cgroup_map target_cgroup SEC(".maps");
+struct target_cgroup_ids_map target_cgroup_ids SEC(".maps");
 struct resource_exiting_map resource_exiting_threads SEC(".maps");
 
 struct stacks_sent_map stacks_sent SEC(".maps");

@@ -22,9 +22,16 @@ struct target_cgroup_map {
 	__type(value, __u32);
 };
 extern struct target_cgroup_map target_cgroup SEC(".maps");
-/* The ids of the same cgroups. User space adds one after the other while programs run. */
-extern __u64 target_cgroup_ids[PKBPF_TARGET_CGROUPS_MAX];
+/* Places of it in use. User space adds one after the other while programs run. */
 extern __u32 target_cgroup_count;
+/* The ids of the same cgroups -> 1. */
+struct target_cgroup_ids_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PKBPF_TARGET_CGROUPS_MAX);
+	__type(key, __u64);
+	__type(value, __u8);
+};
+extern struct target_cgroup_ids_map target_cgroup_ids SEC(".maps");
 
 static __always_inline bool filter_comm_matches(struct task_struct *task)
 {

@@ -65,7 +65,7 @@ run 0 diff --save-baseline runs same.pkbpf
 grep -q "runs holds 2 runs" err || fail "$(cat err)"
 run 0 diff --baseline runs same.pkbpf
 grep -q "of 2 runs" out || fail "$(cat out)"
-head -c 300 runs >cut
-run 1 diff --baseline cut same.pkbpf
+head -c 300 runs >cut_off
+run 1 diff --baseline cut_off same.pkbpf
 
 conclude

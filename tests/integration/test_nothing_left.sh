@@ -30,7 +30,7 @@ for end in INT KILL SEGV; do
 	kill -$end "$profiler"
 	wait "$profiler" 2>/dev/null
 	[ $end = INT ] || [ -z "$(ls -A out)" ] || fail "files are left: $(ls -A out)"
-	[ $end != INT ] || ! ls -A out | grep -q '^\.pkbpf-' || fail "temporary files are left: $(ls -A out)"
+	[ $end != INT ] || [ -z "$(find out -name '.pkbpf-*')" ] || fail "temporary files are left: $(ls -A out)"
 	# The kernel frees them after a grace period.
 	for kind in prog map link; do
 		wait_until 20 is_gone $kind || fail "${kind}s are left: $(comm -12 there held.$kind | head -3 | tr '\n' ' ')"

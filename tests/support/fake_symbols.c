@@ -68,7 +68,7 @@ static bool fake_resolve(struct symbolizer *symbolizer, const struct frame_locat
 
 		if (symbol->space != location->space || address < symbol->start ||
 		    address >= symbol->end ||
-		    (symbol->space == FRAME_FILE && strcmp(symbol->path, path)))
+		    (symbol->space == FRAME_FILE && strcmp(symbol->path, path) != 0))
 			continue;
 		ret_symbol->result = symbol->result;
 		ret_symbol->flags |= symbol->flags;

@@ -17,7 +17,8 @@ static double not_zero(double value)
 /* Term of the fraction, from 1; m = term / 2. */
 static double term_of(int number, double a, double b, double x)
 {
-	double m = number / 2;
+	int half = number / 2;
+	double m = half;
 
 	if (number % 2)
 		return -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));

@@ -182,31 +182,31 @@ static bool add_python(struct function_table *table, const struct symbol *symbol
 	return add_to_frame(table, &function);
 }
 
+static bool add_line(struct function_table *table, const struct symbol *symbol,
+		     const struct symbol_line *line, enum function_mark mark)
+{
+	bool inlined = line->inlined && !table->options.merge;
+	struct function function = {
+		.name = line->function,
+		.module = symbol->module ? symbol->module : "",
+		.file = table->options.lines && line->file ? line->file : "",
+		.line = table->options.lines ? line->line : 0,
+		.mark = inlined ? FUNCTION_INLINED : mark,
+		.named = true,
+	};
+
+	return mark == FUNCTION_PYTHON ? add_python(table, symbol, line)
+				       : add_to_frame(table, &function);
+}
+
 /* Adds the functions of a symbol: inlined ones, and the one that contains them. */
 static bool add_lines(struct function_table *table, const struct symbol *symbol,
 		      enum function_mark mark)
 {
 	for (size_t i = 0; i < symbol->line_count; i++) {
 		const struct symbol_line *line = &symbol->lines[i];
-		bool inlined = line->inlined && !table->options.merge;
 
-		if (!line->function || !line->function[0])
-			continue;
-		if (mark == FUNCTION_PYTHON) {
-			if (!add_python(table, symbol, line))
-				return false;
-			continue;
-		}
-		if (!add_to_frame(
-			    table,
-			    &(struct function){
-				    .name = line->function,
-				    .module = symbol->module ? symbol->module : "",
-				    .file = table->options.lines && line->file ? line->file : "",
-				    .line = table->options.lines ? line->line : 0,
-				    .mark = inlined ? FUNCTION_INLINED : mark,
-				    .named = true,
-			    }))
+		if (line->function && line->function[0] && !add_line(table, symbol, line, mark))
 			return false;
 	}
 	return true;

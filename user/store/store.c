@@ -299,32 +299,37 @@ static bool belongs(const struct cover *cover, const struct store_window *window
 		(window->begin_unix_ns >= cover->from && window->end_unix_ns <= cover->to));
 }
 
+static int take_window(const struct cover *cover, const struct store_window *window)
+{
+	struct store_window *added = array_add(&cover->windows->list);
+
+	if (!added)
+		return -ENOMEM;
+	*added = *window;
+	return 0;
+}
+
 /* Covers [from, to) with what this level has inside of it, and the rest with finer levels. */
-static int cover_locked(const struct cover *cover, enum store_level level, int64_t from, int64_t to)
+static int cover_locked(const struct cover *cover, int level, int64_t from, int64_t to)
 {
 	struct store_windows mine = {0};
 	int64_t at = from;
-	int err = from < to ? list_locked(cover->store, level, from, to, &mine) : 0;
+	int err = 0;
 
+	if (level < STORE_SLICE || from >= to)
+		return 0;
+	err = list_locked(cover->store, (enum store_level)level, from, to, &mine);
 	for (size_t i = 0; i < mine.list.count && err == 0; i++) {
 		const struct store_window *window = &mine.list.items[i];
-		struct store_window *added;
 
 		if (!belongs(cover, window, at, to))
 			continue;
-		if (level != STORE_SLICE)
-			err = cover_locked(cover, level - 1, at, window->begin_unix_ns);
-		added = err == 0 ? array_add(&cover->windows->list) : NULL;
-		if (err == 0 && !added)
-			err = -ENOMEM;
-		if (added)
-			*added = *window;
+		err = cover_locked(cover, level - 1, at, window->begin_unix_ns);
+		err = err < 0 ? err : take_window(cover, window);
 		at = window->end_unix_ns;
 	}
-	if (err == 0 && level != STORE_SLICE)
-		err = cover_locked(cover, level - 1, at, to);
 	array_free(&mine.list);
-	return err;
+	return err < 0 ? err : cover_locked(cover, level - 1, at, to);
 }
 
 int store_cover(struct store *store, int64_t from_unix_ns, int64_t to_unix_ns,

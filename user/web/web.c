@@ -284,6 +284,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct web
 	return result;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): its parameters are the library's. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *upload_data,
 			      size_t *upload_size, void **ret_state)

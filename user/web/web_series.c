@@ -177,11 +177,35 @@ static int read_windows(struct web *web, struct series *series)
 	return 0;
 }
 
+static void series_done(struct series *series)
+{
+	array_foreach(&series->groups, group)
+		free(group->values);
+	array_free(&series->groups);
+	array_free(&series->windows.list);
+	free(series->machine);
+}
+
+static int read_series(struct web *web, const struct web_query *query, struct series *series)
+{
+	int64_t from, to;
+	int err;
+
+	web_interval(query, &from, &to);
+	web_begin_work(web);
+	err = choose_windows(web, from, to, &series->windows);
+	err = err < 0 ? err : read_windows(web, series);
+	web_end_work(web);
+	if (series->groups.count)
+		qsort(series->groups.items, series->groups.count, sizeof(*series->groups.items),
+		      by_sum);
+	return err;
+}
+
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
 	struct series series = {.by = query->by == ROWS_BY_CONTAINER ? ROWS_BY_CONTAINER
 								     : ROWS_BY_COMM};
-	int64_t from, to;
 	FILE *out;
 	int err;
 
@@ -189,30 +213,17 @@ int web_answer_series(struct web *web, const struct web_query *query, struct web
 	if (!series.figure || series.figure->scope != FIGURE_OF_ROW)
 		return web_say(answer, 400,
 			       "unknown figure: one of a row, as in pkbpf(1) FIGURES\n");
-	web_interval(query, &from, &to);
-	web_begin_work(web);
-	err = choose_windows(web, from, to, &series.windows);
-	err = err < 0 ? err : read_windows(web, &series);
-	web_end_work(web);
-	if (err == 0) {
-		if (series.groups.count)
-			qsort(series.groups.items, series.groups.count,
-			      sizeof(*series.groups.items), by_sum);
-		out = open_memstream(&answer->body, &answer->size);
-		if (out) {
-			write_series(&series, query->top ? query->top : TOP, out);
-			err = fclose(out) == EOF ? -ENOMEM : 0;
-		} else {
-			err = -ENOMEM;
-		}
+	err = read_series(web, query, &series);
+	out = err == 0 ? open_memstream(&answer->body, &answer->size) : NULL;
+	if (out) {
+		write_series(&series, query->top ? query->top : TOP, out);
+		err = fclose(out) == EOF ? -ENOMEM : 0;
+	} else if (err == 0) {
+		err = -ENOMEM;
 	}
 	answer->status = 200;
 	answer->type = "application/json";
-	array_foreach(&series.groups, group)
-		free(group->values);
-	array_free(&series.groups);
-	array_free(&series.windows.list);
-	free(series.machine);
+	series_done(&series);
 	return err;
 }
 

@@ -7,6 +7,7 @@
 struct pkbpf_bpf_config settings __asm__("config"); /* constant for the programs alone */
 struct target_map target_pids, target_tids;
 struct target_cgroup_map target_cgroup;
+struct target_cgroup_ids_map target_cgroup_ids;
 __u32 process_generation;
 struct counter_map counters;
 
@@ -19,17 +20,26 @@ static struct task_struct leader = {
 static struct task_struct thread = {
 	.pid = 101, .tgid = 100, .group_leader = &leader, .cgroups = &css_set, .comm = "worker"};
 
+/* This one alone. */
+static void choose_cgroups(__u64 id)
+{
+	__u8 one = 1;
+
+	stand_in_of(&target_cgroup_ids)->count = 0;
+	assert_int_equal(bpf_map_update_elem(&target_cgroup_ids, &id, &one, BPF_ANY), 0);
+	target_cgroup_count = 1;
+}
+
 static int setup(void **state)
 {
 	(void)state;
 	memset(&settings, 0, sizeof(settings));
 	stand_in_register(&target_pids, 4, 1, 0);
 	stand_in_register(&target_tids, 4, 1, 0);
+	stand_in_register(&target_cgroup_ids, 8, 1, 0);
 	stand_in_current = &thread;
 	stand_in_under_cgroup = false;
-	memset(target_cgroup_ids, 0, sizeof(target_cgroup_ids));
-	target_cgroup_ids[0] = 1234;
-	target_cgroup_count = 2;
+	choose_cgroups(1234);
 	return 0;
 }
 
@@ -79,15 +89,16 @@ static void a_cgroup_has_those_below_it(void **state)
 	(void)state;
 	settings.target_mode = PKBPF_TARGET_CGROUP;
 	for (size_t i = 0; i < 3; i++) {
-		target_cgroup_ids[1] = folders[i].id;
+		choose_cgroups(folders[i].id);
 		assert_true(filter_task(&thread));
 	}
-	target_cgroup_ids[1] = 13;
+	choose_cgroups(13);
 	assert_false(filter_task(&thread));
 	assert_false(filter_current(100, 101));
 	stand_in_under_cgroup = true;
 	assert_true(filter_current(100, 101));
 	target_cgroup_count = 0; /* the container has not started yet */
+	stand_in_of(&target_cgroup_ids)->count = 0;
 	assert_false(filter_task(&thread));
 	assert_false(filter_current(100, 101));
 }
@@ -100,10 +111,10 @@ static void cgroups_nested_too_deep_are_not_searched_for_ever(void **state)
 	for (int i = 0; i <= FILTER_CGROUP_DEPTH; i++)
 		deep[i] = (struct kernfs_node){.id = 100 + (__u64)i,
 					       .parent = i ? &deep[i - 1] : &deep[0]};
-	target_cgroup_ids[1] = 100;
+	choose_cgroups(100);
 	assert_true(filter_below_cgroup((__u64)&deep[FILTER_CGROUP_DEPTH - 1]));
 	assert_false(filter_below_cgroup((__u64)&deep[FILTER_CGROUP_DEPTH]));
-	target_cgroup_ids[1] = 99;
+	choose_cgroups(99);
 	assert_false(filter_below_cgroup((__u64)&deep[0])); /* its own parent */
 }
 

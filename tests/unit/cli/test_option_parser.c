@@ -38,84 +38,77 @@ static int parse(const struct command_row *command, const char *line, char *word
 	return options_parse(command, argc, argv, options, error);
 }
 
+static const struct {
+	const struct command_row *command;
+	const char *line, *sentence;
+} wrong_usages[] = {
+	{&command_profile, "--frequncy 99", "unknown option --frequncy; did you mean --frequency?"},
+	{&command_profile, "--freq 99", "unknown option --freq; did you mean --frequency?"},
+	{&command_profile, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
+	{&command_profile, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
+	{&command_profile, "-x", "unknown option -x; see pkbpf --help"},
+	{&command_profile, "-qx", "unknown option -x; see pkbpf --help"},
+	{&command_profile, "-children", "unknown option -children; did you mean --children?"},
+	{&command_profile, "--pid", "--pid requires a value: --pid PID[,PID...]"},
+	{&command_profile, "-p", "--pid requires a value: --pid PID[,PID...]"},
+	{&command_profile, "--pid --children", "--pid requires a value: --pid PID[,PID...]"},
+	{&command_profile, "--children=yes", "--children takes no value"},
+	{&command_profile, "sleep 5", "unexpected argument 'sleep'; did you mean pkbpf -- sleep?"},
+	{&command_profile, "1234", "unexpected argument '1234'; did you mean --pid 1234?"},
+	{&command_profile, "--", "-- requires a command"},
+	{&command_profile, "-p 1 -t 2", "--pid and --tid are mutually exclusive"},
+	{&command_profile, "-p 1 -G /x", "--pid and --cgroup are mutually exclusive"},
+	{&command_profile, "-G /x -- true", "--cgroup and -- COMMAND are mutually exclusive"},
+	{&command_profile, "--children", "--children requires --pid"},
+	{&command_profile, "-p 1 --children --no-children",
+	 "--children and --no-children are mutually exclusive"},
+	{&command_profile, "-G /x --no-children", "--no-children requires --pid or a command"},
+	{&command_profile, "-U -K",
+	 "--user and --kernel are mutually exclusive; the default is both"},
+	{&command_profile, "-U --wakers",
+	 "--wakers and --user are mutually exclusive: kernel frames tell an interrupt from "
+	 "the thread it interrupted"},
+	{&command_profile, "--comm _", "--comm requires the name of a process"},
+	{&command_profile, "--comm 0123456789abcdef",
+	 "invalid value '0123456789abcdef' for --comm: the kernel keeps 15 bytes of a "
+	 "name; use '0123456789abcde'"},
+	{&command_profile, "--comm cc1 --comm as",
+	 "--comm cc1 and --comm as are mutually exclusive; use --pid or --cgroup for "
+	 "several processes"},
+	{&command_profile, "-e cpux", "invalid value 'cpux' for --events; did you mean cpu?"},
+	{&command_profile, "-e cpu,",
+	 "invalid value '' for --events: unknown kind of event; see pkbpf --help"},
+	{&command_profile, "--unwind magic",
+	 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
+	{&command_profile, "-o _", "--output requires the name of a file, or - for stdout"},
+	{&command_profile, "-f folded -f text",
+	 "--format folded and --format text: each requires an --output of its own"},
+	{&command_profile, "-o x.txt -f folded",
+	 "--format folded follows the last --output; put it before the --output it belongs "
+	 "to"},
+	{&command_profile, "-f foldet",
+	 "invalid value 'foldet' for --format; did you mean folded?"},
+	{&command_profile, "--progress always",
+	 "invalid value 'always' for --progress: expected auto or never"},
+	{&command_profile, "--color red",
+	 "invalid value 'red' for --color: expected auto, always or never"},
+	{&command_doctor, "--tid 1", "--tid does not apply to this command"},
+	{&command_doctor, "-t 1", "--tid does not apply to this command"},
+	{&command_doctor, "now", "unexpected argument 'now'"},
+	{&command_doctor, "-- true", "-- COMMAND does not apply to this command"},
+};
+
 static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 {
-	static const struct {
-		const struct command_row *command;
-		const char *line, *sentence;
-	} rows[] = {
-		{&command_profile, "--frequncy 99",
-		 "unknown option --frequncy; did you mean --frequency?"},
-		{&command_profile, "--freq 99", "unknown option --freq; did you mean --frequency?"},
-		{&command_profile, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
-		{&command_profile, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
-		{&command_profile, "-x", "unknown option -x; see pkbpf --help"},
-		{&command_profile, "-qx", "unknown option -x; see pkbpf --help"},
-		{&command_profile, "-children",
-		 "unknown option -children; did you mean --children?"},
-		{&command_profile, "--pid", "--pid requires a value: --pid PID[,PID...]"},
-		{&command_profile, "-p", "--pid requires a value: --pid PID[,PID...]"},
-		{&command_profile, "--pid --children",
-		 "--pid requires a value: --pid PID[,PID...]"},
-		{&command_profile, "--children=yes", "--children takes no value"},
-		{&command_profile, "sleep 5",
-		 "unexpected argument 'sleep'; did you mean pkbpf -- sleep?"},
-		{&command_profile, "1234", "unexpected argument '1234'; did you mean --pid 1234?"},
-		{&command_profile, "--", "-- requires a command"},
-		{&command_profile, "-p 1 -t 2", "--pid and --tid are mutually exclusive"},
-		{&command_profile, "-p 1 -G /x", "--pid and --cgroup are mutually exclusive"},
-		{&command_profile, "-G /x -- true",
-		 "--cgroup and -- COMMAND are mutually exclusive"},
-		{&command_profile, "--children", "--children requires --pid"},
-		{&command_profile, "-p 1 --children --no-children",
-		 "--children and --no-children are mutually exclusive"},
-		{&command_profile, "-G /x --no-children",
-		 "--no-children requires --pid or a command"},
-		{&command_profile, "-U -K",
-		 "--user and --kernel are mutually exclusive; the default is both"},
-		{&command_profile, "-U --wakers",
-		 "--wakers and --user are mutually exclusive: kernel frames tell an interrupt from "
-		 "the thread it interrupted"},
-		{&command_profile, "--comm _", "--comm requires the name of a process"},
-		{&command_profile, "--comm 0123456789abcdef",
-		 "invalid value '0123456789abcdef' for --comm: the kernel keeps 15 bytes of a "
-		 "name; use '0123456789abcde'"},
-		{&command_profile, "--comm cc1 --comm as",
-		 "--comm cc1 and --comm as are mutually exclusive; use --pid or --cgroup for "
-		 "several processes"},
-		{&command_profile, "-e cpux",
-		 "invalid value 'cpux' for --events; did you mean cpu?"},
-		{&command_profile, "-e cpu,",
-		 "invalid value '' for --events: unknown kind of event; see pkbpf --help"},
-		{&command_profile, "--unwind magic",
-		 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
-		{&command_profile, "-o _", "--output requires the name of a file, or - for stdout"},
-		{&command_profile, "-f folded -f text",
-		 "--format folded and --format text: each requires an --output of its own"},
-		{&command_profile, "-o x.txt -f folded",
-		 "--format folded follows the last --output; put it before the --output it belongs "
-		 "to"},
-		{&command_profile, "-f foldet",
-		 "invalid value 'foldet' for --format; did you mean folded?"},
-		{&command_profile, "--progress always",
-		 "invalid value 'always' for --progress: expected auto or never"},
-		{&command_profile, "--color red",
-		 "invalid value 'red' for --color: expected auto, always or never"},
-		{&command_doctor, "--tid 1", "--tid does not apply to this command"},
-		{&command_doctor, "-t 1", "--tid does not apply to this command"},
-		{&command_doctor, "now", "unexpected argument 'now'"},
-		{&command_doctor, "-- true", "-- COMMAND does not apply to this command"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_usages); i++) {
 		struct cli_options options;
 		struct error error;
 		char words[256];
 
-		assert_int_equal(parse(rows[i].command, rows[i].line, words, sizeof(words),
-				       &options, &error),
+		assert_int_equal(parse(wrong_usages[i].command, wrong_usages[i].line, words,
+				       sizeof(words), &options, &error),
 				 -EINVAL);
-		assert_string_equal(error.text, rows[i].sentence);
+		assert_string_equal(error.text, wrong_usages[i].sentence);
 		cli_options_done(&options);
 	}
 }

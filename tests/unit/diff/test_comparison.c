@@ -122,13 +122,13 @@ static double run_slice(const struct program *program, uint64_t *random, const d
 	}
 	for (size_t i = 0; i < FUNCTIONS && !program->is_busy; i++)
 		counts[i] = poisson(random, weights[i] * program->load);
-	for (double left = program->is_busy ? program->load : 0; left >= 1; left--) {
+	for (uint64_t i = 0; program->is_busy && i < (uint64_t)program->load; i++) {
 		double at = uniform(random) * sum;
-		size_t i = 0;
+		size_t function = 0;
 
-		while (i < FUNCTIONS - 1 && at >= weights[i])
-			at -= weights[i++];
-		counts[i]++;
+		while (function < FUNCTIONS - 1 && at >= weights[function])
+			at -= weights[function++];
+		counts[function]++;
 	}
 	return program->load * (program->is_busy ? 1 : sum);
 }
@@ -144,7 +144,8 @@ static void measure(const struct program *program, uint64_t seed, struct measure
 		slices *= 1 + program->parse * (program->slowdown - 1);
 	for (int i = 0; i < 20; i++)
 		wander(program, &random, phase);
-	for (double left = slices; left > 0; left--) {
+	for (uint64_t i = 0; (double)i < slices; i++) {
+		double left = slices - (double)i;
 		struct program part = *program;
 
 		if (left < 1)

@@ -100,7 +100,7 @@ static void paths_mean_containers_and_units(void **state)
 
 		cgroup_name_parse(row->path, &name);
 		if (!row->runtime != !name.runtime ||
-		    (row->runtime && strcmp(row->runtime, name.runtime)))
+		    (row->runtime && strcmp(row->runtime, name.runtime) != 0))
 			fail_msg("%s: runtime %s", row->path, name.runtime ? name.runtime : "none");
 		assert_string_equal(name.id, row->id);
 		assert_string_equal(name.pod_uid, row->pod_uid);

@@ -138,18 +138,24 @@ static uint64_t number_of(enum pkbpf_counter counter)
 	return hash_u64(counter + 1);
 }
 
+static const enum pkbpf_loss losses[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, text) [PKBPF_COUNTER_##name] = loss,
+	PKBPF_COUNTERS(X)
+#undef X
+};
+
 static void every_loss_counter_counts_as_lost_and_no_other(void **state)
 {
 	struct fake_profile fake;
 	uint64_t expected[PKBPF_LOSS_NOTE + 1] = {0};
 
 	fake_profile_init(&fake, NULL);
-#define X(name, loss, text)                                                                        \
-	profile_info(fake.profile)->counters[PKBPF_COUNTER_##name] =                               \
-		number_of(PKBPF_COUNTER_##name);                                                   \
-	expected[loss] += number_of(PKBPF_COUNTER_##name);
-	PKBPF_COUNTERS(X)
-#undef X
+	for (unsigned int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		uint64_t number = number_of((enum pkbpf_counter)i);
+
+		profile_info(fake.profile)->counters[i] = number;
+		expected[losses[i]] += number;
+	}
 	assert_int_equal(profile_account(fake.profile).lost, expected[PKBPF_LOSS_SAMPLE]);
 	assert_int_equal(profile_account(fake.profile).lost_other, expected[PKBPF_LOSS_OTHER]);
 	assert_int_equal(profile_account(fake.profile).expected,

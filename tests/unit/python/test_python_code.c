@@ -160,7 +160,8 @@ static void cut_start(char *text)
 	for (char *at = text; *at; at++) {
 		if ((*at & 0xc0) != 0x80 && characters-- == 256) {
 			memmove(text + 3, at, strlen(at) + 1);
-			memcpy(text, "…", 3);
+			for (size_t i = 0; i < 3; i++)
+				text[i] = "…"[i];
 			return;
 		}
 	}

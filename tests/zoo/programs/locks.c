@@ -441,8 +441,8 @@ static const struct mode modes[] = {
 	{"fcntl_holder", fcntl_holder},	    {"rwlock_writer", rwlock_writer},
 	{"mmap_churn", mmap_churn},	    {"workers_idle", workers_idle},
 	{"workers_sem", workers_semaphore}, {"handover", handover},
-	{"lock_and_work", lock_and_work},   {"convoy", convoy},		    {"sysv_region", sysv_region},
-	{"one_file_writers", one_file_writers},
+	{"lock_and_work", lock_and_work},   {"convoy", convoy},
+	{"sysv_region", sysv_region},	    {"one_file_writers", one_file_writers},
 };
 
 int main(int argc, char **argv)

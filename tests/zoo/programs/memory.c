@@ -191,9 +191,14 @@ static void thrash(int argc, char **argv)
 }
 
 static const struct mode modes[] = {
-	{"leak", leak},		{"map_churn", map_churn},   {"madvise_churn", madvise_churn},
-	{"sawtooth", sawtooth}, {"oom_victim", oom_victim},
-	{"malloc_churn", malloc_churn}, {"fork_snapshot", fork_snapshot}, {"thrash", thrash},
+	{"leak", leak},
+	{"map_churn", map_churn},
+	{"madvise_churn", madvise_churn},
+	{"sawtooth", sawtooth},
+	{"oom_victim", oom_victim},
+	{"malloc_churn", malloc_churn},
+	{"fork_snapshot", fork_snapshot},
+	{"thrash", thrash},
 };
 
 int main(int argc, char **argv)

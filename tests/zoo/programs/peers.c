@@ -220,9 +220,15 @@ static void paced_client(int argc, char **argv)
 }
 
 static const struct mode modes[] = {
-	{"slow_backend", slow_backend},	    {"fast_backend", slow_backend}, {"frontend", frontend},
-	{"reconnect", reconnect},	    {"slow_client", slow_client},   {"sender", sender},
-	{"pool_exhausted", pool_exhausted}, {"timeouts", timeouts},	    {"paced_client", paced_client},
+	{"slow_backend", slow_backend},
+	{"fast_backend", slow_backend},
+	{"frontend", frontend},
+	{"reconnect", reconnect},
+	{"slow_client", slow_client},
+	{"sender", sender},
+	{"pool_exhausted", pool_exhausted},
+	{"timeouts", timeouts},
+	{"paced_client", paced_client},
 };
 
 int main(int argc, char **argv)

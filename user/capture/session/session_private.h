@@ -21,6 +21,7 @@ struct session {
 	struct session_options options;
 	struct u32_list pids; /* the targets given, then the processes followed */
 	uint32_t *tids;
+	uint64_t cgroup_ids[PKBPF_TARGET_CGROUPS_MAX]; /* of the target cgroups; 0: none */
 	char *comm;
 	struct kernel_types *kernel_types; /* until the object is loaded */
 	struct pkbpf_bpf *skeleton;

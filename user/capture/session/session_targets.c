@@ -59,12 +59,25 @@ static int add_target_pids(const struct session *session, size_t first, uint8_t 
 	return 0;
 }
 
+/* A place that is used again had another one. */
+static int note_cgroup_id(struct session *session, size_t place, uint64_t id)
+{
+	int fd = bpf_map__fd(session->skeleton->maps.target_cgroup_ids);
+	uint8_t one = 1;
+
+	if (session->cgroup_ids[place])
+		bpf_map_delete_elem(fd, &session->cgroup_ids[place]);
+	session->cgroup_ids[place] = id;
+	return bpf_map_update_elem(fd, &id, &one, BPF_ANY) ? -errno : 0;
+}
+
 int session_set_cgroup(struct session *session, size_t place, const char *path, struct error *error)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct pkbpf_bpf__bss *bss = session->skeleton->bss;
 	uint32_t key = (uint32_t)place;
 	struct stat status;
+	int err;
 
 	if (place >= PKBPF_TARGET_CGROUPS_MAX)
 		return error_set(error, ERANGE,
@@ -81,7 +94,9 @@ int session_set_cgroup(struct session *session, size_t place, const char *path, 
 				 "hierarchy (/sys/fs/cgroup, or "
 				 "/sys/fs/cgroup/unified)",
 				 path, strerror(errno));
-	bss->target_cgroup_ids[place] = status.st_ino;
+	err = note_cgroup_id(session, place, status.st_ino);
+	if (err)
+		return error_set(error, -err, "cannot watch cgroup %s: %s", path, strerror(-err));
 	if (bss->target_cgroup_count <= place)
 		__atomic_store_n(&bss->target_cgroup_count, (uint32_t)place + 1, __ATOMIC_RELEASE);
 	return 0;

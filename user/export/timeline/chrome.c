@@ -115,13 +115,17 @@ static int name_track(struct chrome *chrome, const char *what, uint32_t pid, uin
 
 /* ---- counters ---- */
 
+struct pair {
+	const char *counter, *first, *second;
+	double values[2];
+};
+
 static void write_pair(struct chrome *chrome, const struct resource_row *row, double time_ns,
-		       const char *counter, const char *first, double first_value,
-		       const char *second, double second_value)
+		       const struct pair *pair)
 {
 	begin_event(chrome, 'C', row->pid, 0, time_ns);
-	fprintf(chrome->out, "\"%s\",\"args\":{\"%s\":%.3f,\"%s\":%.3f}}", counter, first,
-		first_value, second, second_value);
+	fprintf(chrome->out, "\"%s\",\"args\":{\"%s\":%.3f,\"%s\":%.3f}}", pair->counter,
+		pair->first, pair->values[0], pair->second, pair->values[1]);
 }
 
 static void write_counters(struct chrome *chrome, const struct resource_row *row,
@@ -130,53 +134,60 @@ static void write_counters(struct chrome *chrome, const struct resource_row *row
 	double length_ns = (double)(slice->end_ns - slice->begin_ns), seconds = length_ns / 1e9;
 
 	if (row->known & ROW_HAS_USAGE) {
-		write_pair(chrome, row, time_ns, "%CPU", "user",
-			   (double)row->cpu.user_ns * 100 / length_ns, "system",
-			   (double)row->cpu.system_ns * 100 / length_ns);
-		write_pair(chrome, row, time_ns, "threads waiting", "run queue",
-			   (double)row->waits.runqueue_ns / length_ns, "disk",
-			   (double)row->waits.disk_ns / length_ns);
-		write_pair(chrome, row, time_ns, "faults/s", "minor",
-			   (double)row->memory.minor_faults / seconds, "major",
-			   (double)row->memory.major_faults / seconds);
+		write_pair(chrome, row, time_ns,
+			   &(struct pair){"%CPU",
+					  "user",
+					  "system",
+					  {(double)row->cpu.user_ns * 100 / length_ns,
+					   (double)row->cpu.system_ns * 100 / length_ns}});
+		write_pair(chrome, row, time_ns,
+			   &(struct pair){"threads waiting",
+					  "run queue",
+					  "disk",
+					  {(double)row->waits.runqueue_ns / length_ns,
+					   (double)row->waits.disk_ns / length_ns}});
+		write_pair(chrome, row, time_ns,
+			   &(struct pair){"faults/s",
+					  "minor",
+					  "major",
+					  {(double)row->memory.minor_faults / seconds,
+					   (double)row->memory.major_faults / seconds}});
 	}
 	if (row->known & ROW_HAS_KIND(PKBPF_PROFILE_BLOCKIO))
-		write_pair(chrome, row, time_ns, "block I/O bytes/s", "read",
-			   (double)row->blockio.read_bytes / seconds, "written",
-			   (double)row->blockio.written_bytes / seconds);
+		write_pair(chrome, row, time_ns,
+			   &(struct pair){"block I/O bytes/s",
+					  "read",
+					  "written",
+					  {(double)row->blockio.read_bytes / seconds,
+					   (double)row->blockio.written_bytes / seconds}});
 }
 
-/* A counter keeps its value until the next: a process that did nothing any more has to be set to
- * 0. */
-static int write_all_counters(struct chrome *chrome, const struct timeline_slice *slice)
+static bool is_counted(const struct chrome *chrome, uint32_t pid)
 {
-	const struct resource_rows *rows = slice->rows;
+	array_foreach(&chrome->counted, counted)
+		if (*counted == pid)
+			return true;
+	return false;
+}
 
-	chrome->counted.count = 0;
-	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t *counted = rows->items[i].pid ? array_add(&chrome->counted) : NULL;
-
-		if (!rows->items[i].pid)
-			continue;
-		if (!counted ||
-		    name_track(chrome, "process_name", rows->items[i].pid, 0, rows->items[i].name))
-			return -ENOMEM;
-		*counted = rows->items[i].pid;
-		write_counters(chrome, &rows->items[i], slice, (double)slice->begin_ns);
-	}
+/* A counter keeps its value until the next: that of a process that did nothing any more has to be
+ * set to 0. */
+static void end_counters(struct chrome *chrome, const struct timeline_slice *slice)
+{
 	array_foreach(&chrome->counted_before, pid) {
 		struct resource_row none = {
 			.pid = *pid,
 			.known = ROW_HAS_USAGE |
-				 (rows->total.known & ROW_HAS_KIND(PKBPF_PROFILE_BLOCKIO)),
+				 (slice->rows->total.known & ROW_HAS_KIND(PKBPF_PROFILE_BLOCKIO)),
 		};
-		bool is_counted = false;
 
-		array_foreach(&chrome->counted, other)
-			is_counted = is_counted || *other == *pid;
-		if (!is_counted)
+		if (!is_counted(chrome, *pid))
 			write_counters(chrome, &none, slice, (double)slice->begin_ns);
 	}
+}
+
+static int remember_counted(struct chrome *chrome)
+{
 	chrome->counted_before.count = 0;
 	array_foreach(&chrome->counted, pid) {
 		uint32_t *before = array_add(&chrome->counted_before);
@@ -186,6 +197,26 @@ static int write_all_counters(struct chrome *chrome, const struct timeline_slice
 		*before = *pid;
 	}
 	return 0;
+}
+
+static int write_all_counters(struct chrome *chrome, const struct timeline_slice *slice)
+{
+	const struct resource_rows *rows = slice->rows;
+
+	chrome->counted.count = 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct resource_row *row = &rows->items[i];
+		uint32_t *counted = row->pid ? array_add(&chrome->counted) : NULL;
+
+		if (!row->pid)
+			continue;
+		if (!counted || name_track(chrome, "process_name", row->pid, 0, row->name))
+			return -ENOMEM;
+		*counted = row->pid;
+		write_counters(chrome, row, slice, (double)slice->begin_ns);
+	}
+	end_counters(chrome, slice);
+	return remember_counted(chrome);
 }
 
 /* ---- stacks ---- */

@@ -193,8 +193,7 @@ static void write_strings(const struct firefox_track *track, FILE *out)
 	fputs(",\"Slow block request\"],", out);
 }
 
-/* A function has one frame. */
-static void write_functions(const struct firefox_track *track, FILE *out)
+static void write_function_table(const struct firefox_track *track, FILE *out)
 {
 	char text[16];
 
@@ -209,17 +208,36 @@ static void write_functions(const struct firefox_track *track, FILE *out)
 	COLUMN(out, "lineNumber", &track->functions, "%s",
 	       optional(text, each->line != 0, each->line));
 	repeat(out, "columnNumber", "null", track->functions.count);
-	fprintf(out, "\"length\":%zu},\"frameTable\":{", track->functions.count);
-	repeat(out, "address", "-1", track->functions.count);
-	COLUMN(out, "inlineDepth", &track->functions, "%d", each->inlined ? 1 : 0);
-	COLUMN(out, "category", &track->functions, "%d", (int)each->category);
-	repeat(out, "subcategory", "0", track->functions.count);
+	fprintf(out, "\"length\":%zu},", track->functions.count);
+}
+
+static void write_frame_places(const struct firefox_track *track, FILE *out)
+{
+	char text[16];
+
 	COLUMN(out, "func", &track->functions, "%td", each - track->functions.items);
 	repeat(out, "nativeSymbol", "null", track->functions.count);
 	repeat(out, "innerWindowID", "0", track->functions.count);
 	COLUMN(out, "line", &track->functions, "%s", optional(text, each->line != 0, each->line));
 	repeat(out, "column", "null", track->functions.count);
 	fprintf(out, "\"length\":%zu},", track->functions.count);
+}
+
+/* A function has one frame. */
+static void write_frame_table(const struct firefox_track *track, FILE *out)
+{
+	fputs("\"frameTable\":{", out);
+	repeat(out, "address", "-1", track->functions.count);
+	COLUMN(out, "inlineDepth", &track->functions, "%d", each->inlined ? 1 : 0);
+	COLUMN(out, "category", &track->functions, "%d", (int)each->category);
+	repeat(out, "subcategory", "0", track->functions.count);
+	write_frame_places(track, out);
+}
+
+static void write_functions(const struct firefox_track *track, FILE *out)
+{
+	write_function_table(track, out);
+	write_frame_table(track, out);
 	fputs("\"resourceTable\":{\"lib\":[],\"name\":[],\"host\":[],\"type\":[],\"length\":0},"
 	      "\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
 	      "\"length\":0},",
@@ -240,6 +258,14 @@ static void write_stacks(const struct firefox_track *track, FILE *out)
 	fprintf(out, "\"length\":%zu},", track->nodes.count);
 }
 
+static void write_weights(const struct firefox_track *track, bool is_time, FILE *out)
+{
+	if (is_time)
+		COLUMN(out, "weight", &track->samples, "%.6f", (double)each->weight / 1e6);
+	else
+		COLUMN(out, "weight", &track->samples, "%" PRIu64, each->weight);
+}
+
 static void write_samples(const struct firefox_track *track, FILE *out)
 {
 	bool is_time = kind_ops_of(track->kind)->weight == PROFILE_WEIGHT_NS;
@@ -249,10 +275,7 @@ static void write_samples(const struct firefox_track *track, FILE *out)
 	COLUMN(out, "time", &track->samples, "%.3f", each->time_ms);
 	COLUMN(out, "stack", &track->samples, "%s",
 	       optional(text, each->stack != 0, each->stack - 1));
-	if (is_time)
-		COLUMN(out, "weight", &track->samples, "%.6f", (double)each->weight / 1e6);
-	else
-		COLUMN(out, "weight", &track->samples, "%" PRIu64, each->weight);
+	write_weights(track, is_time, out);
 	if (track->weight_ns > 0)
 		COLUMN(out, "threadCPUDelta", &track->samples, "%.0f",
 		       (double)each->weight * track->weight_ns);
