@@ -120,6 +120,9 @@ static uint32_t find_location(const struct python_lines *lines, uint32_t instruc
 
 uint32_t python_lines_find(const struct python_lines *lines, uint32_t instruction)
 {
+	/* Without a table, bytes may be NULL. */
+	if (!lines->size)
+		return lines->first_line;
 	if (lines->minor < 10)
 		return find_lnotab(lines, instruction);
 	return lines->minor == 10 ? find_pairs(lines, instruction)

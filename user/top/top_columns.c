@@ -10,6 +10,8 @@
 #include "base/clock.h"
 #include "rows/figure_table.h"
 
+/* Of a number without its sign. */
+#define NUMBER_SIZE  (TOP_CELL_SIZE - 1)
 #define BY(grouping) (1U << ROWS_BY_##grouping)
 
 static bool pid(const struct resource_rows *rows, const struct resource_row *row, double *ret_value)
@@ -177,9 +179,9 @@ static void shorten(char *text, double value, double step, const char *const *un
 		unit++;
 	}
 	if (unit == 0 || fabs(value) >= 9.95)
-		snprintf(text, TOP_CELL_SIZE, "%.0f%s", value, units[unit]);
+		snprintf(text, NUMBER_SIZE, "%.0f%s", value, units[unit]);
 	else
-		snprintf(text, TOP_CELL_SIZE, "%.1f%s", value, units[unit]);
+		snprintf(text, NUMBER_SIZE, "%.1f%s", value, units[unit]);
 }
 
 void top_column_format(enum top_unit unit, double value, bool is_difference,
@@ -188,7 +190,7 @@ void top_column_format(enum top_unit unit, double value, bool is_difference,
 	static const char *const counts[] = {"", "k", "M", "G", "T"};
 	static const char *const bytes[] = {"", "K", "M", "G", "T", "P"};
 	static const char *const times[] = {"ns", "us", "ms", "s"};
-	char text[TOP_CELL_SIZE] = "";
+	char text[NUMBER_SIZE] = "";
 
 	switch (unit) {
 	case TOP_UNIT_NUMBER:

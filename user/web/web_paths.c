@@ -147,24 +147,30 @@ static int find_profile(struct web *web, const struct web_query *query, int64_t 
 	return err;
 }
 
+/* Time of no process, such as that of interrupts, is in every interval. */
+static bool has_process(const struct profile *profile)
+{
+	const struct resource_rows *rows;
+	struct results results;
+	bool has = false;
+
+	results_init(&results, profile, ROWS_BY_PROCESS);
+	if (results_rows(&results, &rows) == 0)
+		for (size_t i = 0; i < rows->all_count && !has; i++)
+			has = !rows->items[i].no_process;
+	results_done(&results);
+	return has;
+}
+
 /* 0 with *ret_said: a sentence is the answer. */
 static int check_profile(const struct web_query *query, const struct format_ops *format,
 			 const struct profile *profile, struct web_answer *answer, bool *ret_said)
 {
-	size_t count;
-	const struct resource_rows *rows = NULL;
-	struct results results;
-
 	*ret_said = true;
 	if (format->one_kind && !(profile_info_read(profile)->kinds_mask & 1U << query->kind))
 		return web_say(answer, 409, "this kind of event was not recorded\n");
-	profile_rows(profile, &count);
-	results_init(&results, profile, ROWS_BY_PROCESS);
-	if (!count && query->pid && (results_rows(&results, &rows) < 0 || !rows->all_count)) {
-		results_done(&results);
+	if (query->pid && !has_process(profile))
 		return web_say(answer, 404, "no process %u in this interval\n", query->pid);
-	}
-	results_done(&results);
 	*ret_said = false;
 	return 0;
 }
