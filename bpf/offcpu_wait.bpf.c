@@ -2,6 +2,8 @@
 /* Rare cases of finished waits. */
 #include "offcpu_wait.bpf.h"
 
+#include <pkbpf/trace.h>
+
 /* `count` 0: the other part of the wait is counted. Returns false if there is no room. */
 static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count,
 				      __u64 max_ns)
@@ -43,6 +45,35 @@ __attribute__((noinline)) int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_n
 		sent &= part_send(thread, PKBPF_WAIT_RUNQUEUE, 0, queue_ns);
 	if (!sent)
 		counter_add(PKBPF_COUNTER_OFFCPU_RING_FULL, thread->weight);
+	return 0;
+}
+
+__attribute__((noinline)) int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_ns)
+{
+	struct pkbpf_thread *thread = thread_at(slot);
+	struct pkbpf_event_wait *wait;
+
+	if (!thread)
+		return 0;
+	wait = bpf_ringbuf_reserve(&sample_ring, sizeof(*wait), 0);
+	if (!wait) {
+		counter_add(PKBPF_COUNTER_TRACE_RING_FULL, 1);
+		return 0;
+	}
+	__builtin_memset(wait, 0, sizeof(*wait));
+	wait->header.size = sizeof(*wait);
+	wait->header.kind = PKBPF_EVENT_WAIT;
+	wait->header.time_ns = bpf_ktime_get_ns();
+	wait->stack_id = thread->weight ? thread->stack_id : 0;
+	/* The thread has been on its CPU since the end of the wait. */
+	wait->begin_ns = thread->since_ns - wait_ns - queue_ns;
+	wait->wait_ns = wait_ns;
+	wait->queue_ns = queue_ns;
+	wait->pid = thread->pid;
+	wait->tid = thread->tid;
+	wait->state = thread->state;
+	__builtin_memcpy(wait->comm, thread->comm, sizeof(wait->comm));
+	bpf_ringbuf_submit(wait, BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

@@ -43,6 +43,8 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 
 /* Sends a wait without a row to user space by itself. A global function; always returns 0. */
 int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns);
+/* Sends a finished wait for the trace. A global function; always returns 0. */
+int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 
 /* Adds a finished wait to its stack's row. */
 static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns,
@@ -112,6 +114,8 @@ static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, 
 	}
 	if (wait_ns + queue_ns >= offcpu_config.min_block_ns)
 		row_add(slot, thread, wait_ns, queue_ns);
+	if (offcpu_config.trace_ns && wait_ns + queue_ns >= offcpu_config.trace_ns)
+		wait_trace(slot, wait_ns, queue_ns);
 	thread->flags = 0;
 }
 

@@ -89,6 +89,8 @@ struct pkbpf_offcpu_config {
 	/* process of a command that starts only after the interval has begun and waits for pkbpf;
 	 * 0: none */
 	__u32 waiting_pid;
+	/* waits of this length or more are also sent one by one; 0: none */
+	__u64 trace_ns;
 };
 
 /* In .bss: user space starts and ends the interval, and limits how many waits get a stack. */

@@ -128,7 +128,11 @@ enum pkbpf_loss {
 	X(PYTHON_CODES, PKBPF_LOSS_NONE, "Python functions named")                                 \
 	X(PYTHON_CODE_LOST, PKBPF_LOSS_NOTE, "Python functions without a name (ring buffer full)") \
 	X(CODE_NAMES_DROPPED, PKBPF_LOSS_NOTE,                                                     \
-	  "samples in rare generated code without a name (to save memory)")
+	  "samples in rare generated code without a name (to save memory)")                        \
+	X(TRACE_RING_FULL, PKBPF_LOSS_NOTE,                                                        \
+	  "waits missing in the trace (ring buffer full; counted in all sums)")                    \
+	X(TRACE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
+	  "events missing in the trace (too many in a slice; counted in all sums)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Formats with a time axis: tables that fit together, and the sums of the folded stacks: timeline_check.py FOLDER KIND…"""
+"""Formats with a time axis: tables that fit together, and the sums of the folded stacks: timeline_check.py [--trace] FOLDER KIND…"""
 import collections
 import json
 import sys
 
 from checks import check, end
 
-folder, kinds = sys.argv[1], sys.argv[2:]
+traced = sys.argv[1] == "--trace"
+folder, kinds = sys.argv[1 + traced], sys.argv[2 + traced:]
 TITLES = {"cpu": "CPU", "offcpu": "Off-CPU", "blockio": "Block I/O", "faults": "Page faults"}
 IS_TIME = ("offcpu", "blockio")
 COLUMNS = {
@@ -42,25 +43,43 @@ def check_thread(thread):
         check(False, f"firefox: tables of {thread['name']} do not fit together")
 
 
+def is_of(thread, kind):
+    if traced and kind == "cpu":
+        return not any(thread["name"].endswith(": " + title) for title in TITLES.values())
+    return thread["name"].endswith(": " + TITLES[kind])
+
+
+def check_waits(what, waits):
+    """Lengths in ms of waits of the program that sleeps three times for 10 ms."""
+    check(waits and min(waits) >= 1 - 1e-6, f"{what}: {len(waits)} waits of 1 ms or more")
+    check(sum(10 <= wait < 100 for wait in waits) >= 3, f"{what}: three of them of 10 ms: {sorted(waits)[-12:]}")
+
+
 def check_firefox():
     document = json.load(open(f"{folder}/all.firefox.json", encoding="utf-8"))
     check(document["meta"]["preprocessedProfileVersion"] == 55, "firefox: version 55")
-    check("slices" in document["meta"]["importedFrom"], "firefox: says what its times are")
+    check(("--trace" if traced else "slices") in document["meta"]["importedFrom"], "firefox: says what its times are")
     for thread in document["threads"]:
         check_thread(thread)
     for kind in kinds:
-        threads = [thread for thread in document["threads"] if thread["name"].endswith(": " + TITLES[kind])]
+        threads = [thread for thread in document["threads"] if is_of(thread, kind)]
         weight = sum(sum(thread["samples"]["weight"]) for thread in threads)
         expected = folded(kind) / (1000 if kind in IS_TIME else 1)
         check(abs(weight - expected) <= (0.001 * sum(thread["samples"]["length"] for thread in threads) if kind in IS_TIME else 0),
               f"firefox: {kind}: {weight:.3f}, folded stacks {expected:.3f}")
         check({thread["samples"]["weightType"] for thread in threads} == {"tracing-ms" if kind in IS_TIME else "samples"}, f"firefox: unit of {kind}")
+    if traced:
+        markers = [thread["markers"] for thread in document["threads"]]
+        check_waits("firefox", [end - begin for table in markers for begin, end, data in zip(table["startTime"], table["endTime"], table["data"])
+                                if data["type"] == "Wait"])
 
 
 def check_chrome():
     document = json.load(open(f"{folder}/all.trace.json", encoding="utf-8"))
     events = document["traceEvents"]
-    check("slices" in document["otherData"]["times"], "chrome: says what its times are")
+    check(("--trace" if traced else "slices") in document["otherData"]["times"], "chrome: says what its times are")
+    if traced:
+        check_waits("chrome", [event["dur"] / 1000 for event in events if event.get("cat") == "wait"])
     named = {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
     tracks = collections.defaultdict(list)
     for event in events:
@@ -79,7 +98,7 @@ def check_chrome():
             ends.append(begin - negative)
     check(bad == 0, f"chrome: {bad} events of {sum(map(len, tracks.values()))} overlap without nesting")
     begun, ended = ([event["id"] for event in events if event["ph"] == phase] for phase in "be")
-    check(begun == ended and len(set(begun)) == len(begun), f"chrome: {len(begun)} slow requests begin and end")
+    check(begun == ended and len(set(begun)) == len(begun), f"chrome: {len(begun)} requests begin and end")
     check(any(event["ph"] == "C" and event["name"] == "%CPU" and event["args"]["user"] > 0 for event in events), "chrome: counters of CPU time")
 
 

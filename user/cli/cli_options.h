@@ -34,6 +34,7 @@ struct cli_options {
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
 	ARRAY_OF(const char *) files;	   /* of a command that takes some */
 	bool pid_frame, wait_states, icicle;
+	bool trace;
 
 	/* how it talks */
 	bool quiet, no_progress;

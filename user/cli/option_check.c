@@ -13,6 +13,8 @@
 #define EVERY_MIN_NS (2 * NS_PER_SECOND)
 /* A cut reads every thread of the targets. */
 #define SLICE_MIN_NS (NS_PER_SECOND / 10)
+/* Shorter waits are many, and little time. */
+#define TRACE_NS NS_PER_MS
 
 bool option_name_is_given(const char *name, const struct cli_options *options)
 {
@@ -146,6 +148,26 @@ static int check_slices(const struct cli_options *options, struct error *error)
 	return 0;
 }
 
+static int check_trace(struct cli_options *options, struct error *error)
+{
+	struct live_options *live = &options->live;
+
+	if (live->trace_ns && !options->trace)
+		return error_set(error, EINVAL, "--trace-min requires --trace");
+	if (!options->trace)
+		return 0;
+	if (!output_requests_have_slices(options->outputs.items, options->outputs.count) &&
+	    !output_requests_show_times(options->outputs.items, options->outputs.count))
+		return error_set(error, EINVAL,
+				 "--trace requires an output that holds times, such as -o "
+				 "FILE.pkbpf");
+	if (!live->trace_ns)
+		live->trace_ns = TRACE_NS;
+	live->sources.offcpu.trace_ns = live->trace_ns;
+	live->sources.blockio.trace_ns = live->trace_ns;
+	return 0;
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -166,6 +188,9 @@ int options_check_profile(struct cli_options *options, struct error *error)
 	if (err < 0)
 		return err;
 	err = check_slices(options, error);
+	if (err < 0)
+		return err;
+	err = check_trace(options, error);
 	if (err < 0)
 		return err;
 	/* What is added up per process cannot be taken apart later. */

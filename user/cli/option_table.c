@@ -269,6 +269,15 @@ static const struct option_row rows[] = {
 	 .text = "Slices are the steps of --from and --to of pkbpf report, and what a recording "
 		 "loses at most when it is cut off. The page (-o FILE.html) joins them to 600 at "
 		 "most."},
+	{0, "trace", NULL,
+	 "recordings and formats with a time axis: also keep single CPU samples, waits and block "
+	 "requests with their times",
+	 OUTPUT, FLAG(trace),
+	 .text = "Sums stay what they are. FILE.firefox.json and FILE.trace.json then hold single "
+		 "events instead of what each slice held, and say so."},
+	{0, "trace-min", "TIME",
+	 "with --trace: shortest wait and block request to keep; default 1ms", OUTPUT,
+	 .form = OPTION_DURATION, AT(live.trace_ns)},
 	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
 	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",

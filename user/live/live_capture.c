@@ -52,6 +52,8 @@ static int assemble(struct live_capture *live, struct error *error)
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
 		.slow_io_limit = live->options.sources.blockio.slow_count,
+		.slow_io_ns = live->options.sources.blockio.slow_ns,
+		.trace_ns = live->options.trace_ns,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
 		.most_naming_ns = MOST_NAMING_NS,

@@ -83,6 +83,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	info->frequency_hz = options->frequency_hz;
 	info->kinds_mask = options->kinds_mask;
 	info->unwind_mode = options->unwind_mode;
+	info->trace_ns = live->options.trace_ns;
 	if (!info->sequence) {
 		info->start_ns = live->start_ns;
 		info->start_unix_ns = live->start_unix_ns;

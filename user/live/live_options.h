@@ -18,6 +18,9 @@ struct live_options {
 	uint64_t duration_ns; /* 0: until stopped or the exit of all targets */
 	uint64_t every_ns;    /* length of an interval; 0: all is one */
 	uint64_t slice_ns;    /* intervals consist of slices of this length; 0: each is one */
+	/* single events are kept, too: CPU samples, and waits and requests of this length or more;
+	 * 0: none */
+	uint64_t trace_ns;
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
 	enum pkbpf_python_mode python_mode;

@@ -169,6 +169,7 @@ int live_run_start(struct live_run *run, struct error *error)
 				.log = options->log,
 			},
 		.sources = options->sources,
+		.trace_ns = options->trace_ns,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
 		.python_full = options->python_mode == PKBPF_PYTHON_FULL,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pkbpf/trace.h>
+
 #include "event/resource_event.h"
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
@@ -84,6 +86,8 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 	profile_count_end(profile, process->id,
 			  options->want_user ? sample->user_end : PKBPF_END_NONE, sample->count,
 			  options->want_user ? sample->guessed_count : 0);
+	if (options->trace_ns && kind->is_expected)
+		aggregator_trace_sample(aggregator, profile, sample, &row);
 	return true;
 }
 
@@ -193,9 +197,8 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 	on_stack(context, &stack);
 }
 
-/* The stack as of time_ns. NULL: no stack with this number has arrived. */
-static struct numbered_stack *stack_find(struct aggregator *aggregator, uint64_t stack_id,
-					 uint64_t time_ns)
+struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,
+					     uint64_t time_ns)
 {
 	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, stack_id);
 	struct numbered_stack *stack = number ? &aggregator->stacks.items[*number] : NULL;
@@ -212,11 +215,10 @@ static struct numbered_stack *stack_find(struct aggregator *aggregator, uint64_t
 	return stack;
 }
 
-/* Finds the process of a stack. Totals that refer to the stack arrive some time after the
- * events, when the process may have exited and its pid may be reused. User frames identify the
- * program; kernel frames do not. */
-static struct process *process_of_stack(struct aggregator *aggregator, uint32_t pid,
-					const char *comm, const struct numbered_stack *stack)
+/* Totals that refer to a stack arrive some time after the events, when the process may have exited
+ * and its pid may be reused. User frames identify the program; kernel frames do not. */
+struct process *aggregator_process_of_stack(struct aggregator *aggregator, uint32_t pid,
+					    const char *comm, const struct numbered_stack *stack)
 {
 	struct process *process = NULL;
 
@@ -239,7 +241,9 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 static uint32_t waker_of_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
 	const struct numbered_stack *waker =
-		totals->waker_id ? stack_find(aggregator, totals->waker_id, totals->time_ns) : NULL;
+		totals->waker_id
+			? aggregator_find_stack(aggregator, totals->waker_id, totals->time_ns)
+			: NULL;
 
 	return waker ? waker->stack + 1 : 0;
 }
@@ -273,7 +277,8 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 
 static bool add_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
-	struct numbered_stack *stack = stack_find(aggregator, totals->stack_id, totals->time_ns);
+	struct numbered_stack *stack =
+		aggregator_find_stack(aggregator, totals->stack_id, totals->time_ns);
 	struct distribution_change change = {
 		.count = totals->count,
 		.total = totals->total,
@@ -292,7 +297,8 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 		.state = totals->state,
 		.measure = totals->measure,
 	};
-	struct process *process = process_of_stack(aggregator, totals->pid, totals->comm, stack);
+	struct process *process =
+		aggregator_process_of_stack(aggregator, totals->pid, totals->comm, stack);
 	struct profile *profile = aggregator_slice(aggregator, totals->time_ns);
 
 	if (!process)
@@ -320,8 +326,10 @@ static void on_totals(void *context, const struct totals_view *totals)
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
 {
 	struct profile *profile = aggregator_slice(aggregator, view->time_ns);
-	const struct numbered_stack *stack = stack_find(aggregator, view->stack_id, view->time_ns);
-	const struct process *process = process_of_stack(aggregator, view->pid, view->comm, stack);
+	const struct numbered_stack *stack =
+		aggregator_find_stack(aggregator, view->stack_id, view->time_ns);
+	const struct process *process =
+		aggregator_process_of_stack(aggregator, view->pid, view->comm, stack);
 	uint64_t issue_ns = view->issue_ns ? view->issue_ns : view->time_ns;
 	struct slow_io slow_io = {
 		.process = process ? process->id : 0,
@@ -344,7 +352,11 @@ static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view
 		.sector = view->sector,
 	};
 
-	return process && slow_io.comm != UINT32_MAX && slow_io.stack != UINT32_MAX &&
+	if (!process || slow_io.comm == UINT32_MAX || slow_io.stack == UINT32_MAX)
+		return false;
+	if (aggregator->options.trace_ns && !slow_io.open)
+		aggregator_trace_request(aggregator, profile, &slow_io);
+	return slow_io_total_ns(&slow_io) < aggregator->options.slow_io_ns ||
 	       slow_io_list_add(profile_slow_io(profile), &slow_io) == 0;
 }
 
@@ -383,7 +395,7 @@ static uint32_t stack_of_relation(struct aggregator *aggregator, uint64_t stack_
 				  uint64_t time_ns)
 {
 	const struct numbered_stack *stack =
-		stack_id ? stack_find(aggregator, stack_id, time_ns) : NULL;
+		stack_id ? aggregator_find_stack(aggregator, stack_id, time_ns) : NULL;
 
 	return stack ? stack->stack : RELATION_NO_STACK;
 }
@@ -444,6 +456,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_python_code(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_RELATION)
 		err = take_relation(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_WAIT)
+		err = aggregator_trace_wait(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)

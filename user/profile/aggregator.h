@@ -21,6 +21,10 @@ struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* otherwise frames of this kind are left out */
 	size_t slow_io_limit;	     /* maximum number of slowest block requests kept */
+	uint64_t slow_io_ns;	     /* faster ones are not among them */
+	/* Also keep single events: CPU samples, and waits and requests of this length or more. 0:
+	 * none. */
+	uint64_t trace_ns;
 	/* Stacks are merged when they reach merge_bytes, and again whenever they have doubled;
 	 * 0: never. Above max_bytes the rarest stacks are shortened. */
 	size_t merge_bytes, max_bytes;

@@ -44,6 +44,19 @@ struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns
 /* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
+/* The stack as of time_ns. NULL: no stack with this number has arrived. */
+struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,
+					     uint64_t time_ns);
+/* The process of a stack, which may be NULL. NULL: out of memory. */
+struct process *aggregator_process_of_stack(struct aggregator *aggregator, uint32_t pid,
+					    const char *comm, const struct numbered_stack *stack);
+/* Single events for the trace; what finds no room is counted. row: that of the sample. */
+void aggregator_trace_sample(struct aggregator *aggregator, struct profile *slice,
+			     const struct sample_view *sample, const struct profile_row *row);
+void aggregator_trace_request(struct aggregator *aggregator, struct profile *slice,
+			      const struct slow_io *request);
+/* A PKBPF_EVENT_WAIT. -EBADMSG, -ENOMEM. */
+int aggregator_trace_wait(struct aggregator *aggregator, const struct pkbpf_event_header *record);
 /* True when no other slice shares numbers with the current one. */
 static inline bool aggregator_has_one_slice(const struct aggregator *aggregator)
 {

@@ -76,6 +76,7 @@ void profile_free(struct profile *profile)
 	resource_usage_free(profile->resources);
 	slow_io_list_free(profile->slow_io);
 	relation_list_free(profile->relations);
+	moment_list_done(&profile->moments);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -115,6 +116,16 @@ struct resource_usage *profile_resources(const struct profile *profile)
 struct relation_list *profile_relations(const struct profile *profile)
 {
 	return profile->relations;
+}
+
+struct moment_list *profile_moments(struct profile *profile)
+{
+	return &profile->moments;
+}
+
+const struct moment_list *profile_moments_read(const struct profile *profile)
+{
+	return &profile->moments;
 }
 
 struct slow_io_list *profile_slow_io(const struct profile *profile)

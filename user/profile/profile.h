@@ -15,6 +15,7 @@
 
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
+#include "profile/account/moment_list.h"
 #include "profile/account/resource_usage.h"
 #include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"
@@ -70,6 +71,9 @@ struct profile_info {
 	uint64_t max_resident_bytes;
 	/* kernel memory of BPF maps, not part of RSS; 0: unknown */
 	uint64_t bpf_map_bytes;
+	/* single events were kept: CPU samples, and waits and requests of this length or more;
+	 * 0: none */
+	uint64_t trace_ns;
 };
 
 /* CPU time of pkbpf since the interval began. */
@@ -108,6 +112,10 @@ struct resource_usage *profile_resources(const struct profile *profile);
 struct slow_io_list *profile_slow_io(const struct profile *profile);
 /* Relations of processes: what blocked or limited them. */
 struct relation_list *profile_relations(const struct profile *profile);
+
+/* Single events, with a trace (info.trace_ns). */
+struct moment_list *profile_moments(struct profile *profile);
+const struct moment_list *profile_moments_read(const struct profile *profile);
 
 struct time_line;
 /* How the weights of rows lie in time; NULL: not known, or all is one slice. */

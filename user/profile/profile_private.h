@@ -49,6 +49,7 @@ struct profile {
 	struct hash_map device_names; /* number -> string */
 	struct resource_usage *resources;
 	struct slow_io_list *slow_io;
+	struct moment_list moments;
 	struct symbol_notes notes;
 	struct relation_list *relations;
 	struct time_line *times; /* NULL: not wanted */

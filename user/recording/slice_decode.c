@@ -373,6 +373,30 @@ static int read_slow_io(struct decoding *work)
 	return err;
 }
 
+static int read_moments(struct decoding *work)
+{
+	struct moment_list *moments = profile_moments(work->profile);
+	_cleanup_free_ struct recorded_moment *rows = NULL;
+	size_t count;
+	int err = read_table(work, &slice_moments, &rows, &count);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		struct moment moment = rows[i].moment;
+
+		if (!moment.stack || moment.stack > work->stack_count ||
+		    (unsigned int)moment.kind >= PKBPF_PROFILE_KINDS)
+			return -EBADMSG;
+		if (!has_kind(work, moment.kind) ||
+		    !find_process(work, moment.process, &moment.process, &err))
+			continue;
+		moment.stack = find_stack(work, moment.stack);
+		moment.comm = profile_intern_string(work->profile, text_of(rows[i].comm));
+		err = moment.comm == UINT32_MAX ? -ENOMEM : moment_list_add(moments, &moment);
+		err = err == -ENOSPC ? -EBADMSG : err;
+	}
+	return err;
+}
+
 static bool is_chosen_pid(const struct decoding *work, uint32_t pid)
 {
 	struct process_table *table = profile_processes(work->profile);
@@ -520,9 +544,9 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		 struct profile **ret_slice)
 {
 	static int (*const parts[])(struct decoding *) = {
-		read_strings, read_facts,     read_cgroups, read_processes,	read_frames,
-		read_stacks,  read_rows,      read_ends,    read_distributions, read_devices,
-		read_slow_io, read_relations, read_account, note_choice,
+		read_strings, read_facts,   read_cgroups,   read_processes,	read_frames,
+		read_stacks,  read_rows,    read_ends,	    read_distributions, read_devices,
+		read_slow_io, read_moments, read_relations, read_account,	note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

@@ -389,6 +389,23 @@ static void write_slow_io(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_moments(struct encoding *work)
+{
+	struct rows rows = {.table = &slice_moments};
+
+	array_foreach(&profile_moments_read(work->profile)->items, moment) {
+		struct recorded_moment *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		row->moment = *moment;
+		row->moment.process = place(work->processes, work->process_count, moment->process);
+		row->moment.stack = place(work->stacks, work->stack_count, moment->stack);
+		row->comm = profile_string(work->profile, moment->comm);
+	}
+	write_table(work, &rows);
+}
+
 static void write_relations(struct encoding *work)
 {
 	const struct relation_list *list = profile_relations(work->profile);
@@ -501,9 +518,9 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
 	static void (*const parts[])(struct encoding *) = {
-		write_facts,	 write_counters, write_processes,     write_frames,  write_stacks,
-		write_rows,	 write_ends,	 write_distributions, write_devices, write_slow_io,
-		write_relations, write_account,	 write_cgroups,	      write_strings,
+		write_facts,   write_counters,	write_processes,     write_frames,  write_stacks,
+		write_rows,    write_ends,	write_distributions, write_devices, write_slow_io,
+		write_moments, write_relations, write_account,	     write_cgroups, write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

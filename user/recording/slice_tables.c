@@ -46,6 +46,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(19, F, info.max_resident_bytes),
 	RECORDED(20, F, info.bpf_map_bytes),
 	RECORDED(21, F, info.sequence),
+	RECORDED(112, F, info.trace_ns),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
@@ -63,7 +64,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(48, F, machine.memory_bytes),
 	RECORDED(49, F, machine.memory_available_bytes),
 };
-ALL_MEMBERS(struct profile_info, 1200 + sizeof(((struct profile_info *)NULL)->counters));
+ALL_MEMBERS(struct profile_info, 1208 + sizeof(((struct profile_info *)NULL)->counters));
 ALL_MEMBERS(struct resource_machine, 80);
 TABLE(facts, SLICE_FACTS, F);
 #undef F
@@ -284,3 +285,21 @@ static const struct recorded_column relations_columns[] = {
 };
 TABLE(relations, SLICE_RELATIONS, R);
 #undef R
+
+#define M struct recorded_moment
+static const struct recorded_column moments_columns[] = {
+	STEP(1, M, moment.begin_ns),
+	RECORDED(2, M, moment.length_ns),
+	RECORDED(3, M, moment.queue_ns),
+	RECORDED(4, M, moment.kind),
+	RECORDED(5, M, moment.process),
+	RECORDED(6, M, moment.tid),
+	STRING(7, M, comm),
+	RECORDED(8, M, moment.stack),
+	RECORDED(9, M, moment.place),
+	RECORDED(10, M, moment.weight),
+	RECORDED(11, M, moment.state),
+};
+ALL_MEMBERS(struct moment, 56);
+TABLE(moments, SLICE_MOMENTS, M);
+#undef M

@@ -37,6 +37,7 @@ enum slice_section {
 	SLICE_CPU_LIMITS = 17,
 	SLICE_SLOW_IO = 18,
 	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
+	SLICE_MOMENTS = 112,
 };
 
 struct recorded_facts {		  /* one row */
@@ -106,9 +107,14 @@ struct recorded_slow_io {
 	const char *comm;
 };
 
+struct recorded_moment {
+	struct moment moment; /* comm aside; process and stack: 1 + place */
+	const char *comm;
+};
+
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
-	slice_cpu_limits, slice_slow_io, slice_relations;
+	slice_cpu_limits, slice_slow_io, slice_relations, slice_moments;
 
 #endif

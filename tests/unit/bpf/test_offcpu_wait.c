@@ -17,7 +17,7 @@ struct offcpu_histograms_map offcpu_histograms;
 __u32 process_generation;
 
 static struct task_struct task;
-static __u32 sent;
+static __u32 sent, traced;
 
 /* As in offcpu_tables.bpf.c: what is not in the first place is looked for elsewhere. */
 __u32 thread_slot(__u32 tid)
@@ -51,6 +51,13 @@ int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns)
 	return 0;
 }
 
+int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_ns)
+{
+	(void)slot;
+	traced += wait_ns == 700 && queue_ns == 300;
+	return 0;
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -58,7 +65,7 @@ static int setup(void **state)
 	memset(&offcpu_settings, 0, sizeof(offcpu_settings));
 	memset(&offcpu_control, 0, sizeof(offcpu_control));
 	offcpu_settings.thread_mask = THREADS - 1;
-	sent = 0;
+	sent = traced = 0;
 	stand_in_register(&counters, 4, 8, PKBPF_COUNTER_COUNT);
 	stand_in_register(&offcpu_threads, 4, sizeof(struct pkbpf_thread), THREADS);
 	stand_in_register(&offcpu_rows, 4, sizeof(struct pkbpf_wait_row), 2);
@@ -214,6 +221,23 @@ static void a_wait_without_a_row_gets_one_or_is_sent(void **state)
 	assert_int_equal(sent, 1);
 }
 
+static void only_long_waits_are_traced(void **state)
+{
+	struct pkbpf_thread thread = {
+		.state = PKBPF_WAIT_SLEEP, .pending_ns = 1000, .weight = 1, .row = 0};
+
+	(void)state;
+	wait_split(&thread, 3, 300);
+	assert_int_equal(traced, 0);
+	offcpu_settings.trace_ns = 1000;
+	thread.pending_ns = 999;
+	wait_split(&thread, 3, 0);
+	assert_int_equal(traced, 0);
+	thread.pending_ns = 1000;
+	wait_split(&thread, 3, 300);
+	assert_int_equal(traced, 1);
+}
+
 static void a_thread_has_one_slot_from_its_creation_to_its_end(void **state)
 {
 	struct pkbpf_thread *thread;
@@ -277,6 +301,7 @@ int main(void)
 		TEST(a_wait_that_was_not_chosen_is_in_the_account_alone),
 		TEST(short_waits_are_in_the_account_alone),
 		TEST(a_wait_without_a_row_gets_one_or_is_sent),
+		TEST(only_long_waits_are_traced),
 		TEST(a_thread_has_one_slot_from_its_creation_to_its_end),
 		TEST(threads_that_meet_lie_side_by_side_until_there_is_no_room),
 	};

@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes Chrome trace events, which Perfetto and others read: per process counters of each slice,
- * its stacks as nested events, and slow block requests at their times. */
+ * its stacks as nested events, and slow block requests at their times; with a trace, CPU samples
+ * and waits at theirs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/escape.h"
-#include "base/hash_map.h"
 #include "export/formats.h"
-#include "export/timeline/timeline_slice.h"
+#include "export/timeline/chrome_private.h"
 #include "profile/kind_table.h"
 #include "rows/devices.h"
-
-/* Thread numbers of tracks that are no threads; larger than any of the kernel's. */
-#define TRACK_FIRST (1U << 23)
-
-struct open_frame {
-	uint32_t function;
-	double begin_ns;
-};
-
-struct chrome {
-	FILE *out;
-	bool lines, begun;
-	uint64_t first_ns;
-	uint64_t requests;     /* ids of async events */
-	struct hash_map names; /* pid << 32 | tid that have one */
-	/* processes whose counters are not 0, of this slice and the one before */
-	ARRAY_OF(uint32_t) counted, counted_before;
-	ARRAY_OF(struct open_frame) frames;
-};
 
 static void *chrome_begin(FILE *out, const struct format_options *options)
 {
@@ -50,6 +30,7 @@ static void chrome_free(void *state)
 	if (!chrome)
 		return;
 	hash_map_done(&chrome->names);
+	hash_map_done(&chrome->sampled);
 	array_free(&chrome->counted);
 	array_free(&chrome->counted_before);
 	array_free(&chrome->frames);
@@ -58,14 +39,14 @@ static void chrome_free(void *state)
 
 /* ---- events ---- */
 
-static void write_head(struct chrome *chrome, const struct profile *profile)
+static void write_head(struct chrome *chrome, const struct timeline_slice *slice)
 {
-	const struct profile_info *info = profile_info_read(profile);
+	const struct profile_info *info = profile_info_read(slice->profile);
 
 	fprintf(chrome->out,
 		"{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"tool\":\"pkbpf "
-		"%s\",\"times\":\"" TIMELINE_NOTE "\",\"host\":",
-		PKBPF_VERSION);
+		"%s\",\"times\":\"%s\",\"host\":",
+		PKBPF_VERSION, slice->moment_count ? TIMELINE_TRACE_NOTE : TIMELINE_NOTE);
 	escape_json(chrome->out, info->host);
 	fputs(",\"targets\":", chrome->out);
 	escape_json(chrome->out, info->targets);
@@ -86,8 +67,7 @@ static double time_us(const struct chrome *chrome, double time_ns)
 	return since_ns > 0 ? since_ns / 1000 : 0;
 }
 
-/* Up to the name's value; the caller closes it. */
-static void begin_event(struct chrome *chrome, char phase, uint32_t pid, uint32_t tid,
+void chrome_begin_event(struct chrome *chrome, char phase, uint32_t pid, uint32_t tid,
 			double time_ns)
 {
 	fprintf(chrome->out,
@@ -95,7 +75,7 @@ static void begin_event(struct chrome *chrome, char phase, uint32_t pid, uint32_
 		phase, pid, tid, time_us(chrome, time_ns));
 }
 
-static int name_track(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
+int chrome_name_track(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
 		      const char *name)
 {
 	bool added;
@@ -123,7 +103,7 @@ struct pair {
 static void write_pair(struct chrome *chrome, const struct resource_row *row, double time_ns,
 		       const struct pair *pair)
 {
-	begin_event(chrome, 'C', row->pid, 0, time_ns);
+	chrome_begin_event(chrome, 'C', row->pid, 0, time_ns);
 	fprintf(chrome->out, "\"%s\",\"args\":{\"%s\":%.3f,\"%s\":%.3f}}", pair->counter,
 		pair->first, pair->values[0], pair->second, pair->values[1]);
 }
@@ -210,7 +190,7 @@ static int write_all_counters(struct chrome *chrome, const struct timeline_slice
 
 		if (!row->pid)
 			continue;
-		if (!counted || name_track(chrome, "process_name", row->pid, 0, row->name))
+		if (!counted || chrome_name_track(chrome, "process_name", row->pid, 0, row->name))
 			return -ENOMEM;
 		*counted = row->pid;
 		write_counters(chrome, row, slice, (double)slice->begin_ns);
@@ -221,16 +201,15 @@ static int write_all_counters(struct chrome *chrome, const struct timeline_slice
 
 /* ---- stacks ---- */
 
-static void close_frames(struct chrome *chrome, const struct timeline_slice *slice,
-			 const struct timeline_stack *stack, size_t depth, double now_ns)
+void chrome_close_frames(struct chrome *chrome, const struct timeline_slice *slice, uint32_t pid,
+			 uint32_t tid, size_t depth, double now_ns)
 {
 	while (chrome->frames.count > depth) {
 		const struct open_frame *frame = &chrome->frames.items[--chrome->frames.count];
 		const struct function *function =
 			function_table_get(slice->functions, frame->function);
 
-		begin_event(chrome, 'X', stack->pid, TRACK_FIRST + (uint32_t)stack->kind,
-			    frame->begin_ns);
+		chrome_begin_event(chrome, 'X', pid, tid, frame->begin_ns);
 		escape_json(chrome->out, function->name);
 		fprintf(chrome->out, ",\"dur\":%.3f", (now_ns - frame->begin_ns) / 1000);
 		if (function->module[0]) {
@@ -242,6 +221,26 @@ static void close_frames(struct chrome *chrome, const struct timeline_slice *sli
 	}
 }
 
+int chrome_go_to_stack(struct chrome *chrome, const struct timeline_slice *slice, uint32_t tid,
+		       const struct timeline_stack *stack, double now_ns)
+{
+	const uint32_t *path = timeline_path(slice, stack);
+	size_t depth = 0;
+
+	while (depth < chrome->frames.count && depth < stack->depth &&
+	       chrome->frames.items[depth].function == path[depth])
+		depth++;
+	chrome_close_frames(chrome, slice, stack->pid, tid, depth, now_ns);
+	for (; depth < stack->depth; depth++) {
+		struct open_frame *frame = array_add(&chrome->frames);
+
+		if (!frame)
+			return -ENOMEM;
+		*frame = (struct open_frame){path[depth], now_ns};
+	}
+	return 0;
+}
+
 /* Stacks [first, end) of one process and kind, one behind the other from the begin of the slice on;
  * those of several threads have no more room than it. */
 static int write_track(struct chrome *chrome, const struct timeline_slice *slice, size_t first,
@@ -250,29 +249,20 @@ static int write_track(struct chrome *chrome, const struct timeline_slice *slice
 	const struct timeline_stack *stacks = slice->stacks;
 	double length_ns = (double)(slice->end_ns - slice->begin_ns), all_ns = 0, scale;
 	double now_ns = (double)slice->begin_ns;
+	uint32_t tid = TRACK_FIRST + (uint32_t)stacks[first].kind;
 
 	for (size_t i = first; i < end; i++)
 		all_ns += timeline_weight_ns(slice, stacks[i].kind, stacks[i].weight);
 	scale = all_ns > length_ns ? length_ns / all_ns : 1;
 	for (size_t i = first; i < end; i++) {
 		const struct timeline_stack *stack = &stacks[i];
-		const uint32_t *path = timeline_path(slice, stack);
-		size_t depth = 0;
+		int err = chrome_go_to_stack(chrome, slice, tid, stack, now_ns);
 
-		while (depth < chrome->frames.count && depth < stack->depth &&
-		       chrome->frames.items[depth].function == path[depth])
-			depth++;
-		close_frames(chrome, slice, stack, depth, now_ns);
-		for (; depth < stack->depth; depth++) {
-			struct open_frame *frame = array_add(&chrome->frames);
-
-			if (!frame)
-				return -ENOMEM;
-			*frame = (struct open_frame){path[depth], now_ns};
-		}
+		if (err)
+			return err;
 		now_ns += scale * timeline_weight_ns(slice, stack->kind, stack->weight);
 	}
-	close_frames(chrome, slice, &stacks[first], 0, now_ns);
+	chrome_close_frames(chrome, slice, stacks[first].pid, tid, 0, now_ns);
 	return 0;
 }
 
@@ -302,11 +292,11 @@ static int write_stacks(struct chrome *chrome, const struct timeline_slice *slic
 		/* Page faults take no time that is known. */
 		if (timeline_weight_ns(slice, stack->kind, stack->weight) <= 0)
 			continue;
-		err = name_track(chrome, "process_name", stack->pid, 0, stack->comm);
+		err = chrome_name_track(chrome, "process_name", stack->pid, 0, stack->comm);
 		err = err ? err
-			  : name_track(chrome, "thread_name", stack->pid,
-				       TRACK_FIRST + (uint32_t)stack->kind,
-				       track_name(stack->kind));
+			  : chrome_name_track(chrome, "thread_name", stack->pid,
+					      TRACK_FIRST + (uint32_t)stack->kind,
+					      track_name(stack->kind));
 		err = err ? err : write_track(chrome, slice, i, end);
 	}
 	return err;
@@ -314,22 +304,29 @@ static int write_stacks(struct chrome *chrome, const struct timeline_slice *slic
 
 /* ---- slow block requests ---- */
 
-static void end_request(struct chrome *chrome, const struct timeline_slice *slice,
-			const struct slow_io *request)
+void chrome_write_stack(struct chrome *chrome, const struct timeline_slice *slice, uint32_t stack)
 {
 	uint32_t functions[64];
-	size_t count = function_table_stack(slice->functions, slice->profile, request->stack,
-					    functions, ARRAY_SIZE(functions));
+	size_t count = function_table_stack(slice->functions, slice->profile, stack, functions,
+					    ARRAY_SIZE(functions));
 
 	if (count > ARRAY_SIZE(functions))
 		count = ARRAY_SIZE(functions);
-	fprintf(chrome->out, ",\"args\":{\"queue_us\":%.3f,\"device_us\":%.3f,\"stack\":[",
-		(double)request->queue_ns / 1000, (double)request->device_ns / 1000);
+	fputs("\"stack\":[", chrome->out);
 	for (size_t i = 0; i < count; i++) {
 		fputs(i ? "," : "", chrome->out);
 		escape_json(chrome->out, function_table_get(slice->functions, functions[i])->name);
 	}
-	fputs("]}}", chrome->out);
+	fputc(']', chrome->out);
+}
+
+static void end_request(struct chrome *chrome, const struct timeline_slice *slice,
+			const struct slow_io *request)
+{
+	fprintf(chrome->out, ",\"args\":{\"queue_us\":%.3f,\"device_us\":%.3f,",
+		(double)request->queue_ns / 1000, (double)request->device_ns / 1000);
+	chrome_write_stack(chrome, slice, request->stack);
+	fputs("}}", chrome->out);
 }
 
 /* Several are in flight at one time: async events. */
@@ -344,18 +341,18 @@ static int write_request(struct chrome *chrome, const struct timeline_slice *sli
 	uint64_t end_ns = request->insert_ns + request->queue_ns + request->device_ns;
 	char name[64];
 
-	if (name_track(chrome, "process_name", pid, 0, process ? process->comm : comm) ||
-	    (request->tid && name_track(chrome, "thread_name", pid, request->tid, comm)))
+	if (chrome_name_track(chrome, "process_name", pid, 0, process ? process->comm : comm) ||
+	    (request->tid && chrome_name_track(chrome, "thread_name", pid, request->tid, comm)))
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%s %" PRIu32 " bytes, %s",
 		 device_operation_name(request->state & PKBPF_BLOCKIO_OPERATION_MASK),
 		 request->bytes, device ? device : "device unknown");
 	chrome->requests++;
 	for (int is_end = 0; is_end < 2; is_end++) {
-		begin_event(chrome, is_end ? 'e' : 'b', pid, request->tid,
-			    (double)(is_end ? end_ns : request->insert_ns));
+		chrome_begin_event(chrome, is_end ? 'e' : 'b', pid, request->tid,
+				   (double)(is_end ? end_ns : request->insert_ns));
 		escape_json(chrome->out, name);
-		fprintf(chrome->out, ",\"cat\":\"slow block request\",\"id\":\"%" PRIu64 "\"",
+		fprintf(chrome->out, ",\"cat\":\"block request\",\"id\":\"%" PRIu64 "\"",
 			chrome->requests);
 		if (is_end)
 			fputc('}', chrome->out);
@@ -367,12 +364,10 @@ static int write_request(struct chrome *chrome, const struct timeline_slice *sli
 
 static int write_requests(struct chrome *chrome, const struct timeline_slice *slice)
 {
-	const struct slow_io *request;
 	int err = 0;
 
-	for (size_t i = 0; !err && (request = slow_io_list_at(profile_slow_io(slice->profile), i));
-	     i++)
-		err = write_request(chrome, slice, request);
+	for (size_t i = 0; i < slice->request_count && !err; i++)
+		err = write_request(chrome, slice, &slice->requests[i]);
 	return err;
 }
 
@@ -387,9 +382,10 @@ static int chrome_add(void *state, const struct profile *profile)
 	if (err)
 		return err;
 	if (!chrome->begun)
-		write_head(chrome, profile);
+		write_head(chrome, &slice);
 	err = write_all_counters(chrome, &slice);
 	err = err ? err : write_stacks(chrome, &slice);
+	err = err ? err : chrome_write_moments(chrome, &slice);
 	err = err ? err : write_requests(chrome, &slice);
 	timeline_slice_done(&slice);
 	return err;
@@ -418,7 +414,8 @@ static const struct format_slices slices = {
 const struct format_ops format_chrome = {
 	.name = "chrome",
 	.suffix = ".trace.json",
-	.summary = "Chrome trace events for Perfetto: what each slice held, slow block requests",
+	.summary = "Chrome trace events for Perfetto: what each slice held, slow block requests; "
+		   "single events with --trace",
 	.write = chrome_write,
 	.slices = &slices,
 };

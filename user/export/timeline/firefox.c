@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the Firefox Profiler's processed format, version 55: a track for each process and kind,
- * with a sample for each stack of each slice, and slow block requests as markers. */
+ * with a sample for each stack of each slice, and slow block requests as markers; with a trace, a
+ * track for each thread with its CPU samples, and waits as markers. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,16 +15,20 @@
 #include "export/formats.h"
 #include "export/timeline/firefox_track.h"
 #include "export/timeline/timeline_slice.h"
+#include "profile/account/wait_state.h"
 #include "profile/kind_table.h"
 #include "rows/devices.h"
+
+#define OF_THREAD (1U << 31)
 
 struct firefox {
 	FILE *out;
 	bool lines, begun;
+	bool has_single; /* some events are single */
 	uint64_t first_ns, last_ns;
 	struct profile_info info; /* of the first slice */
 	uint64_t slices;
-	struct hash_map numbers; /* pid << 32 | kind -> of the track */
+	struct hash_map numbers; /* pid << 32 | kind or OF_THREAD | tid -> of the track */
 	ARRAY_OF(struct firefox_track *) tracks;
 };
 
@@ -56,13 +61,15 @@ static double time_ms(const struct firefox *firefox, uint64_t time_ns)
 	return time_ns > firefox->first_ns ? (double)(time_ns - firefox->first_ns) / 1e6 : 0;
 }
 
-static struct firefox_track *track_of(struct firefox *firefox, uint32_t pid, const char *comm,
-				      enum pkbpf_profile_kind kind)
+/* tid 0: of the process. */
+static struct firefox_track *track_of(struct firefox *firefox, uint32_t pid, uint32_t tid,
+				      const char *comm, enum pkbpf_profile_kind kind)
 {
+	uint32_t number_in_process = tid ? OF_THREAD | tid : (uint32_t)kind;
 	struct firefox_track *track, **slot;
 	bool added;
 	const uint64_t *number =
-		hash_map_get(&firefox->numbers, (uint64_t)pid << 32 | (uint32_t)kind,
+		hash_map_get(&firefox->numbers, (uint64_t)pid << 32 | number_in_process,
 			     firefox->tracks.count, &added);
 
 	if (!number)
@@ -75,6 +82,7 @@ static struct firefox_track *track_of(struct firefox *firefox, uint32_t pid, con
 		firefox_track_free(track);
 		return NULL;
 	}
+	track->tid = tid;
 	return *slot = track;
 }
 
@@ -86,7 +94,7 @@ static int add_stacks(struct firefox *firefox, const struct timeline_slice *slic
 	double begin_ms = time_ms(firefox, slice->begin_ns);
 	double step_ms = (time_ms(firefox, slice->end_ns) - begin_ms) / (double)(end - first);
 	struct firefox_track *track =
-		track_of(firefox, stacks[first].pid, stacks[first].comm, stacks[first].kind);
+		track_of(firefox, stacks[first].pid, 0, stacks[first].comm, stacks[first].kind);
 	int err = track ? 0 : -ENOMEM;
 
 	for (size_t i = first; i < end && !err; i++)
@@ -103,7 +111,7 @@ static int add_request(struct firefox *firefox, const struct timeline_slice *sli
 	const char *comm = process ? process->comm : profile_string(slice->profile, request->comm);
 	const char *device = profile_device_name(slice->profile, request->device);
 	struct firefox_track *track =
-		track_of(firefox, process ? process->pid : 0, comm, PKBPF_PROFILE_BLOCKIO);
+		track_of(firefox, process ? process->pid : 0, 0, comm, PKBPF_PROFILE_BLOCKIO);
 	uint64_t end_ns = request->insert_ns + request->queue_ns + request->device_ns;
 	struct firefox_request marker = {
 		.begin_ms = time_ms(firefox, request->insert_ns),
@@ -118,11 +126,52 @@ static int add_request(struct firefox *firefox, const struct timeline_slice *sli
 	return track ? firefox_track_add_request(track, &marker) : -ENOMEM;
 }
 
+/* A CPU sample or a wait, on the track of its thread. */
+static int add_moment(struct firefox *firefox, struct timeline_slice *slice,
+		      const struct moment *moment)
+{
+	const char *comm = profile_string(slice->profile, moment->comm);
+	struct firefox_track *track;
+	struct timeline_stack stack;
+	struct firefox_wait wait;
+	int err = timeline_moment_stack(slice, moment, &stack);
+
+	if (err)
+		return err;
+	track = track_of(firefox, stack.pid, moment->tid, comm, PKBPF_PROFILE_CPU);
+	if (!track)
+		return -ENOMEM;
+	firefox->has_single = true;
+	if (moment->kind == PKBPF_PROFILE_CPU)
+		return firefox_track_add(track, slice, &stack, time_ms(firefox, moment->begin_ns));
+	wait = (struct firefox_wait){
+		.begin_ms = time_ms(firefox, moment->begin_ns),
+		.end_ms = time_ms(firefox, moment->begin_ns + moment->length_ns + moment->queue_ns),
+		.queue_ms = (double)moment->queue_ns / 1e6,
+		.state = wait_state_name(moment->state),
+		.stack = firefox_track_stack(track, slice, &stack),
+	};
+	return wait.stack == UINT32_MAX ? -ENOMEM : firefox_track_add_wait(track, &wait);
+}
+
+static int add_moments(struct firefox *firefox, struct timeline_slice *slice)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < slice->moment_count && !err; i++) {
+		const struct moment *moment = slice->moments[i];
+
+		if (moment->kind == PKBPF_PROFILE_OFFCPU ||
+		    (moment->kind == PKBPF_PROFILE_CPU && slice->has_samples))
+			err = add_moment(firefox, slice, moment);
+	}
+	return err;
+}
+
 static int firefox_add(void *state, const struct profile *profile)
 {
 	struct firefox *firefox = state;
 	struct timeline_slice slice;
-	const struct slow_io *request;
 	int err = timeline_slice_init(&slice, profile, firefox->lines);
 
 	if (err)
@@ -141,8 +190,9 @@ static int firefox_add(void *state, const struct profile *profile)
 				break;
 		err = add_stacks(firefox, &slice, i, end);
 	}
-	for (size_t i = 0; !err && (request = slow_io_list_at(profile_slow_io(profile), i)); i++)
-		err = add_request(firefox, &slice, request);
+	err = err ? err : add_moments(firefox, &slice);
+	for (size_t i = 0; i < slice.request_count && !err; i++)
+		err = add_request(firefox, &slice, &slice.requests[i]);
 	timeline_slice_done(&slice);
 	return err;
 }
@@ -168,8 +218,8 @@ static void write_meta(const struct firefox *firefox)
 		1000.0 / frequency_hz, firefox->info.start_unix_ns / 1000000,
 		firefox->info.start_unix_ns / 1000 % 1000);
 	escape_json(out, firefox->info.kernel);
-	fprintf(out,
-		",\"importedFrom\":\"pkbpf %s, " TIMELINE_NOTE "\",\"appBuildID\":", PKBPF_VERSION);
+	fprintf(out, ",\"importedFrom\":\"pkbpf %s, %s\",\"appBuildID\":", PKBPF_VERSION,
+		firefox->has_single ? TIMELINE_TRACE_NOTE : TIMELINE_NOTE);
 	escape_json(out, firefox->info.host);
 	fputs(",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},"
 	      "\"categories\":[",
@@ -184,7 +234,12 @@ static void write_meta(const struct firefox *firefox)
 	      "{\"key\":\"device\",\"label\":\"Device\",\"format\":\"string\"},"
 	      "{\"key\":\"bytes\",\"label\":\"Size\",\"format\":\"bytes\"},"
 	      "{\"key\":\"queue\",\"label\":\"Queue time\",\"format\":\"milliseconds\"},"
-	      "{\"key\":\"service\",\"label\":\"Service time\",\"format\":\"milliseconds\"}]}]},"
+	      "{\"key\":\"service\",\"label\":\"Service time\",\"format\":\"milliseconds\"}]},"
+	      "{\"name\":\"Wait\",\"display\":[\"marker-chart\",\"marker-table\","
+	      "\"timeline-overview\"],\"chartLabel\":\"{marker.data.state}\",\"fields\":["
+	      "{\"key\":\"state\",\"label\":\"State\",\"format\":\"string\"},"
+	      "{\"key\":\"queue\",\"label\":\"Run queue afterwards\","
+	      "\"format\":\"milliseconds\"}]}]},"
 	      "\"libs\":[],\"pages\":[],\"threads\":[",
 	      out);
 }
@@ -205,6 +260,8 @@ static int firefox_end(void *state)
 		qsort(firefox->tracks.items, firefox->tracks.count, sizeof(*firefox->tracks.items),
 		      compare_tracks);
 	write_meta(firefox);
+	array_foreach(&firefox->tracks, track)
+		firefox_track_sort(*track);
 	for (size_t i = 0; i < firefox->tracks.count; i++) {
 		const struct firefox_track *track = firefox->tracks.items[i];
 		bool is_first = i == 0 || firefox->tracks.items[i - 1]->pid != track->pid;
@@ -231,7 +288,8 @@ static const struct format_slices slices = {
 const struct format_ops format_firefox = {
 	.name = "firefox",
 	.suffix = ".firefox.json",
-	.summary = "for profiler.firefox.com: what each slice held, slow block requests",
+	.summary = "for profiler.firefox.com: what each slice held, slow block requests; "
+		   "single events with --trace",
 	.write = firefox_write,
 	.slices = &slices,
 };

@@ -37,6 +37,7 @@ void firefox_track_free(struct firefox_track *track)
 	array_free(&track->nodes);
 	array_free(&track->samples);
 	array_free(&track->requests);
+	array_free(&track->waits);
 	free(track);
 }
 
@@ -109,11 +110,10 @@ static uint32_t node_there(struct firefox_track *track, uint32_t function, uint3
 	return (uint32_t)*known + 1;
 }
 
-int firefox_track_add(struct firefox_track *track, const struct timeline_slice *slice,
-		      const struct timeline_stack *stack, double time_ms)
+uint32_t firefox_track_stack(struct firefox_track *track, const struct timeline_slice *slice,
+			     const struct timeline_stack *stack)
 {
 	const uint32_t *path = timeline_path(slice, stack);
-	struct firefox_sample *sample;
 	uint32_t node = 0;
 
 	for (size_t i = 0; i < stack->depth; i++) {
@@ -122,8 +122,19 @@ int firefox_track_add(struct firefox_track *track, const struct timeline_slice *
 
 		node = function == UINT32_MAX ? 0 : node_there(track, function, node);
 		if (!node)
-			return -ENOMEM;
+			return UINT32_MAX;
 	}
+	return node;
+}
+
+int firefox_track_add(struct firefox_track *track, const struct timeline_slice *slice,
+		      const struct timeline_stack *stack, double time_ms)
+{
+	struct firefox_sample *sample;
+	uint32_t node = firefox_track_stack(track, slice, stack);
+
+	if (node == UINT32_MAX)
+		return -ENOMEM;
 	if (kind_ops_of(track->kind)->is_expected)
 		track->weight_ns = timeline_weight_ns(slice, track->kind, 1);
 	sample = array_add(&track->samples);
@@ -145,11 +156,39 @@ int firefox_track_add_request(struct firefox_track *track, const struct firefox_
 	return 0;
 }
 
+int firefox_track_add_wait(struct firefox_track *track, const struct firefox_wait *wait)
+{
+	struct firefox_wait *slot = array_add(&track->waits);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *wait;
+	return 0;
+}
+
+static int compare_samples(const void *left, const void *right)
+{
+	const struct firefox_sample *a = left, *b = right;
+
+	if (a->time_ms != b->time_ms)
+		return a->time_ms < b->time_ms ? -1 : 1;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
+void firefox_track_sort(struct firefox_track *track)
+{
+	if (track->samples.count)
+		qsort(track->samples.items, track->samples.count, sizeof(*track->samples.items),
+		      compare_samples);
+}
+
 int firefox_track_compare(const struct firefox_track *a, const struct firefox_track *b)
 {
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
-	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : 0;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
 /* ---- writing ---- */
@@ -189,8 +228,8 @@ static void write_strings(const struct firefox_track *track, FILE *out)
 		fputs(i ? "," : "", out);
 		escape_json(out, string_pool_get(track->strings, (uint32_t)i));
 	}
-	/* The name of markers, behind those of the pool. */
-	fputs(",\"Slow block request\"],", out);
+	/* The names of markers, behind those of the pool. */
+	fputs(",\"Block request\",\"Wait\"],", out);
 }
 
 static void write_function_table(const struct firefox_track *track, FILE *out)
@@ -282,46 +321,90 @@ static void write_samples(const struct firefox_track *track, FILE *out)
 	fprintf(out, "\"length\":%zu},", track->samples.count);
 }
 
+/* Requests, then waits. */
+static void write_times(const struct firefox_track *track, FILE *out)
+{
+	size_t count = track->requests.count;
+
+	fputs("\"startTime\":[", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%.6f", i ? "," : "", track->requests.items[i].begin_ms);
+	for (size_t i = 0; i < track->waits.count; i++)
+		fprintf(out, "%s%.6f", count + i ? "," : "", track->waits.items[i].begin_ms);
+	fputs("],\"endTime\":[", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%.6f", i ? "," : "", track->requests.items[i].end_ms);
+	for (size_t i = 0; i < track->waits.count; i++)
+		fprintf(out, "%s%.6f", count + i ? "," : "", track->waits.items[i].end_ms);
+	fputs("],", out);
+}
+
+static void write_request(const struct firefox_request *request, FILE *out)
+{
+	fprintf(out,
+		"{\"type\":\"BlockRequest\",\"operation\":\"%s\",\"device\":", request->operation);
+	escape_json(out, request->device);
+	fprintf(out, ",\"bytes\":%" PRIu32 ",\"queue\":%.6f,\"service\":%.6f}", request->bytes,
+		request->queue_ms, request->device_ms);
+}
+
+static void write_wait(const struct firefox_track *track, const struct firefox_wait *wait,
+		       FILE *out)
+{
+	fprintf(out, "{\"type\":\"Wait\",\"state\":\"%s\",\"queue\":%.6f", wait->state,
+		wait->queue_ms);
+	if (wait->stack)
+		fprintf(out,
+			",\"cause\":{\"tid\":\"%" PRIu32 "\",\"time\":%.6f,\"stack\":%" PRIu32 "}",
+			track->tid, wait->begin_ms, wait->stack - 1);
+	fputc('}', out);
+}
+
 static void write_markers(const struct firefox_track *track, FILE *out)
 {
-	const char *comma = "";
-	char name[24];
+	size_t count = track->requests.count + track->waits.count;
+	size_t name = string_pool_count(track->strings);
 
-	fputs("\"markers\":{", out);
-	snprintf(name, sizeof(name), "%zu", string_pool_count(track->strings));
-	repeat(out, "name", name, track->requests.count);
-	COLUMN(out, "startTime", &track->requests, "%.6f", each->begin_ms);
-	COLUMN(out, "endTime", &track->requests, "%.6f", each->end_ms);
-	repeat(out, "phase", "1", track->requests.count);
-	repeat(out, "category", "0", track->requests.count);
+	fputs("\"markers\":{\"name\":[", out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%zu", i ? "," : "", name + (i < track->requests.count ? 0 : 1));
+	fputs("],", out);
+	write_times(track, out);
+	repeat(out, "phase", "1", count);
+	repeat(out, "category", "0", count);
 	fputs("\"data\":[", out);
-	array_foreach(&track->requests, request) {
-		fprintf(out, "%s{\"type\":\"BlockRequest\",\"operation\":\"%s\",\"device\":", comma,
-			request->operation);
-		escape_json(out, request->device);
-		fprintf(out, ",\"bytes\":%" PRIu32 ",\"queue\":%.6f,\"service\":%.6f}",
-			request->bytes, request->queue_ms, request->device_ms);
-		comma = ",";
+	for (size_t i = 0; i < count; i++) {
+		fputs(i ? "," : "", out);
+		if (i < track->requests.count)
+			write_request(&track->requests.items[i], out);
+		else
+			write_wait(track, &track->waits.items[i - track->requests.count], out);
 	}
-	fprintf(out, "],\"length\":%zu}", track->requests.count);
+	fprintf(out, "],\"length\":%zu}", count);
 }
 
 void firefox_track_write(const struct firefox_track *track, bool is_first, double end_ms, FILE *out)
 {
-	char name[64];
+	char name[64], tid[32];
 
-	snprintf(name, sizeof(name), "%s: %s", track->comm, kind_ops_of(track->kind)->title);
+	if (track->tid) {
+		snprintf(name, sizeof(name), "%s", track->comm);
+		snprintf(tid, sizeof(tid), "%" PRIu32, track->tid);
+	} else {
+		snprintf(name, sizeof(name), "%s: %s", track->comm,
+			 kind_ops_of(track->kind)->title);
+		snprintf(tid, sizeof(tid), "%" PRIu32 ".%d", track->pid, (int)track->kind);
+	}
 	fputs("{\"name\":", out);
 	escape_json(out, name);
 	fputs(",\"processName\":", out);
 	escape_json(out, track->comm);
 	fprintf(out,
 		",\"isMainThread\":%s,\"processType\":\"default\",\"pid\":\"%" PRIu32
-		"\",\"tid\":\"%" PRIu32 ".%d\","
+		"\",\"tid\":\"%s\","
 		"\"registerTime\":0,\"unregisterTime\":%.3f,\"processStartupTime\":0,"
 		"\"processShutdownTime\":%.3f,\"pausedRanges\":[],\"showMarkersInTimeline\":true,",
-		is_first ? "true" : "false", track->pid, track->pid, (int)track->kind, end_ms,
-		end_ms);
+		is_first ? "true" : "false", track->pid, tid, end_ms, end_ms);
 	write_strings(track, out);
 	write_functions(track, out);
 	write_stacks(track, out);

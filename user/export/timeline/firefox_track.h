@@ -47,8 +47,15 @@ struct firefox_request {
 	uint32_t bytes;
 };
 
+struct firefox_wait {
+	double begin_ms, end_ms, queue_ms;
+	const char *state;
+	uint32_t stack; /* 1 + place; 0: none */
+};
+
 struct firefox_track {
 	uint32_t pid;
+	uint32_t tid; /* of single events; 0: sums of a process */
 	enum pkbpf_profile_kind kind;
 	double weight_ns; /* CPU time of a sample; 0: it is none */
 	char comm[PKBPF_COMM_SIZE + 1];
@@ -58,16 +65,23 @@ struct firefox_track {
 	ARRAY_OF(struct firefox_node) nodes;
 	ARRAY_OF(struct firefox_sample) samples;
 	ARRAY_OF(struct firefox_request) requests;
+	ARRAY_OF(struct firefox_wait) waits;
 };
 
 /* NULL: out of memory. */
 struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
 					enum pkbpf_profile_kind kind);
 void firefox_track_free(struct firefox_track *track);
-/* Both -ENOMEM; times do not decrease. */
+/* 1 + place of a stack; UINT32_MAX: out of memory. */
+uint32_t firefox_track_stack(struct firefox_track *track, const struct timeline_slice *slice,
+			     const struct timeline_stack *stack);
+/* Each -ENOMEM. */
 int firefox_track_add(struct firefox_track *track, const struct timeline_slice *slice,
 		      const struct timeline_stack *stack, double time_ms);
 int firefox_track_add_request(struct firefox_track *track, const struct firefox_request *request);
+int firefox_track_add_wait(struct firefox_track *track, const struct firefox_wait *wait);
+/* Puts samples in order of time. */
+void firefox_track_sort(struct firefox_track *track);
 /* By process and kind. */
 int firefox_track_compare(const struct firefox_track *a, const struct firefox_track *b);
 /* As an item of the profile's threads. is_first: of its process. */

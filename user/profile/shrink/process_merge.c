@@ -136,6 +136,10 @@ static void find_needed(struct merging *work)
 		if (slow_io->process < work->count)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
 	}
+	array_foreach(&work->profile->moments.items, moment) {
+		if (moment->process < work->count)
+			work->needed[moment->process] |= NEEDED_BY_LIST;
+	}
 	for (size_t i = 0; i < frame_table_count(&work->profile->names->frames); i++) {
 		const struct frame_location *location =
 			&frame_table_at(&work->profile->names->frames, i)->location;

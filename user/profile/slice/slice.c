@@ -215,6 +215,30 @@ static int merge_slow_io(struct merging *work)
 	return 0;
 }
 
+/* What shows times of merged slices shows single samples; others take slice by slice. */
+static int merge_moments(struct merging *work)
+{
+	uint64_t *missing = &work->into->info.counters[PKBPF_COUNTER_TRACE_TOO_MANY];
+
+	array_foreach(&work->from->moments.items, from) {
+		struct moment copy = *from;
+		int err;
+
+		if (!work->into->times || from->kind != PKBPF_PROFILE_CPU)
+			continue;
+		copy.process = process_there(work, from->process);
+		copy.stack = work->stacks[from->stack];
+		copy.comm =
+			profile_intern_string(work->into, profile_string(work->from, from->comm));
+		err = copy.comm == UINT32_MAX ? -ENOMEM
+					      : moment_list_add(&work->into->moments, &copy);
+		if (err == -ENOMEM)
+			return err;
+		*missing += err ? 1 : 0;
+	}
+	return 0;
+}
+
 static uint32_t stack_there(const struct merging *work, uint32_t stack)
 {
 	return stack == RELATION_NO_STACK ? stack : work->stacks[stack];
@@ -326,9 +350,8 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 int slice_merge(struct profile *into, const struct profile *from)
 {
 	static int (*const parts[])(struct merging * work) = {
-		merge_processes, merge_stacks,	      merge_rows,
-		merge_ends,	 merge_distributions, merge_devices,
-		merge_slow_io,	 merge_relations,     merge_resources,
+		merge_processes, merge_stacks,	merge_rows,    merge_ends,	merge_distributions,
+		merge_devices,	 merge_slow_io, merge_moments, merge_relations, merge_resources,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

@@ -33,6 +33,8 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 		mark(is_used, distribution->key.process, count);
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->process, count);
+	array_foreach(&profile->moments.items, moment)
+		mark(is_used, moment->process, count);
 	mark_news(profile, is_used, count);
 }
 
@@ -61,6 +63,8 @@ void profile_mark_stacks(const struct profile *profile, bool *is_used)
 	}
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->stack, count);
+	array_foreach(&profile->moments.items, moment)
+		mark(is_used, moment->stack, count);
 	for (size_t j = 0; j < relation_list_count(profile->relations); j++) {
 		const struct relation *relation = relation_list_at(profile->relations, j);
 

@@ -11,6 +11,7 @@
 struct blockio_options {
 	uint64_t slow_ns;  /* requests of this latency or more are slow; UINT64_MAX: none */
 	size_t slow_count; /* number of slowest requests reported individually */
+	uint64_t trace_ns; /* requests of this latency or more are all sent, too; 0: none */
 };
 
 /* Rows about struct source_options; the last one has no name. */

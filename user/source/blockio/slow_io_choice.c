@@ -9,7 +9,9 @@ uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice)
 {
 	uint64_t bound_ns = largest_bound(&choice->slowest);
 
-	return bound_ns > choice->min_ns ? bound_ns : choice->min_ns;
+	if (bound_ns < choice->min_ns)
+		bound_ns = choice->min_ns;
+	return choice->trace_ns && choice->trace_ns < bound_ns ? choice->trace_ns : bound_ns;
 }
 
 /* Returns 1: among the slowest; 0: not; -ENOMEM. */
@@ -17,7 +19,9 @@ static int choose(struct slow_io_choice *choice, uint64_t total_ns)
 {
 	size_t slot;
 
-	return total_ns < choice->min_ns ? 0 : largest_add(&choice->slowest, total_ns, &slot);
+	int chosen = total_ns < choice->min_ns ? 0 : largest_add(&choice->slowest, total_ns, &slot);
+
+	return chosen == 0 && choice->trace_ns && total_ns >= choice->trace_ns ? 1 : chosen;
 }
 
 int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,

@@ -15,6 +15,7 @@
 struct slow_io_choice {
 	uint64_t min_ns;	/* shorter requests are not slow */
 	struct largest slowest; /* limit: how many are requested */
+	uint64_t trace_ns;	/* all requests of this latency or more pass, too; 0: none */
 };
 
 /* Latency below which a request can no longer be among the slowest; UINT64_MAX: none are

@@ -41,6 +41,7 @@ int slow_io_reader_new(struct session *session, const struct blockio_options *op
 	reader->session = session;
 	reader->choice.min_ns = options->slow_ns;
 	reader->choice.slowest.limit = options->slow_count;
+	reader->choice.trace_ns = options->trace_ns;
 	set_bound(reader);
 	skeleton->rodata->blockio_config.slow_wakeup_bytes = RING_BYTES / 2;
 	err = bpf_map__set_max_entries(skeleton->maps.slow_io_ring, RING_BYTES);

@@ -103,6 +103,7 @@ static int offcpu_configure(struct session *session, const struct source_options
 		return err;
 	}
 	skeleton->rodata->offcpu_config.min_block_ns = own->min_block_ns;
+	skeleton->rodata->offcpu_config.trace_ns = own->trace_ns;
 	skeleton->rodata->offcpu_config.kernel_threads = own->kernel_threads;
 	skeleton->rodata->offcpu_config.per_thread = common->per_thread;
 	skeleton->rodata->offcpu_config.wakers = own->wakers;

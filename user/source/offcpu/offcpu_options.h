@@ -14,6 +14,7 @@ struct offcpu_options {
 	bool wakers; /* capture the waker's stack of each wait */
 	/* of one CPU, for all programs attached to events; 0: no limit */
 	uint32_t max_overhead_permille;
+	uint64_t trace_ns; /* waits of this length or more are sent one by one, too; 0: none */
 };
 
 /* Rows about struct source_options; the last one has no name. */
