@@ -59,6 +59,33 @@ ask '/debug/pprof/offcpu?seconds=60&past=1'
 ask /
 grep -q 'history.js' out || fail "no page"
 
+begin "query gives the figures that HTTP gives"
+# Whole slices in the past, which change no more.
+ask '/api/v1/windows?from=-1m'
+read -r from to <<<"$(python3 -c 'import json; w = json.load(open("out"))["windows"]; print(int(w[0][0]), int(w[-1][1]) - 1)')"
+same() {
+	"$pkbpf" query "$2" --store store --from "$from" --to "$to" -f json >said_by_query 2>err || fail "query $2: $(cat err)"
+	ask "/api/v1/$1from=$from&to=$to"
+	python3 -c 'import json, sys
+a, b = (json.load(open(f)) for f in ("out", "said_by_query"))
+keys = sys.argv[1].split(",")
+sys.exit(any(not a.get(k) or a.get(k) != b.get(k) for k in keys))' "$3" || fail "$2 differs from HTTP"
+}
+same 'report?' report rows,total,samples
+same 'series?figure=cpu.share&by=comm&' series windows,series
+ask "/api/v1/profile?format=folded&kind=cpu&from=$from&to=$to"
+"$pkbpf" query profile -e cpu --store store --from "$from" --to "$to" 2>err | cmp - out || fail "other stacks: $(cat err)"
+until_asked '/api/v1/windows?from=-5m' '\(\[[0-9.]*,[0-9.]*\],\)\{9\}'
+ask '/api/v1/diff?from=-4s&base=before&format=json'
+[ "$status" = 200 ] && grep -q '"spin"' out || fail "no diff: $status $(head -c 200 out)"
+ask '/api/v1/diff?from=-4s&base=lastweek'
+[ "$status" = 404 ] || fail "a week ago: $status"
+"$pkbpf" query diff --store store --from -4s 2>err | grep -q '^new .* in [0-9]* slices' || fail "query diff: $(cat err)"
+"$pkbpf" query --store store --from -1m --fail-if 'spin:cpu.share>1%' >/dev/null 2>err
+[ $? = 3 ] || fail "a condition: $(cat err)"
+"$pkbpf" query repotr --store store 2>err
+[ $? = 2 ] && grep -q 'did you mean report' err || fail "an unknown question: $(cat err)"
+
 begin "metrics"
 ask /metrics
 grep -q '^pkbpf_cpu_user_seconds_total{container=".*"} [0-9.e+]*$' out || fail "no CPU time"

@@ -18,12 +18,11 @@
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "cli/option_check.h"
+#include "cli/serve_defaults.h"
 #include "cli/serve_front.h"
 #include "cli/stop_signals.h"
 #include "live/live_run.h"
 
-#define LISTEN		"127.0.0.1:7747"
-#define STORE		"/var/lib/pkbpf"
 #define STORE_BYTES	(1ULL << 30)
 #define STORE_MIN_BYTES (16ULL << 20)
 #define STORE_MAX_BYTES (1ULL << 40)
@@ -237,7 +236,6 @@ static int end_front(struct serving *serving, int status)
 static int serve_run(const struct cli_options *options, struct console *console)
 {
 	const struct serve_options *own = options->own;
-	const char *state = getenv("STATE_DIRECTORY");
 	struct serving serving = {
 		.options = options,
 		.own = *own,
@@ -248,9 +246,8 @@ static int serve_run(const struct cli_options *options, struct console *console)
 	int status;
 
 	if (!own->listen)
-		serving.own.listen = LISTEN;
-	if (!own->store)
-		serving.own.store = state && !strchr(state, ':') ? state : STORE;
+		serving.own.listen = SERVE_LISTEN;
+	serving.own.store = serve_store(own->store);
 	if (!own->store_bytes)
 		serving.own.store_bytes = STORE_BYTES;
 	if (!own->slice_ns)
@@ -283,17 +280,17 @@ static int serve_check(struct cli_options *options, struct error *error)
 #define SERVE(member) OPTION_AT(struct serve_options, member)
 
 static const struct option_row own_options[] = {
-	{0, "listen", "ADDRESS:PORT", "where to answer; default " LISTEN,
+	{0, "listen", "ADDRESS:PORT", "where to answer; default " SERVE_LISTEN,
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_TEXT, SERVE(listen),
 	 .text = "An address that other machines reach requires --token-file."},
-	{0, "store", "DIR", "folder of the history; default " STORE, .group = OPTION_GROUP_OUTPUT,
-	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, SERVE(store),
-	 .text = "Made when it is not there. It is written as the user who owns it."},
+	{0, "store", "DIR", "folder of the history; default " SERVE_STORE,
+	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 SERVE(store), .text = "Made when it is not there. It is written as the user who owns it."},
 	{0, "store-size", "SIZE", "maximum size of the history; default 1G",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_SIZE, SERVE(store_bytes),
 	 .least = STORE_MIN_BYTES, .most = STORE_MAX_BYTES,
 	 .text = "The oldest is deleted first. At most, slices are kept for six hours, minutes for "
-		 "three days, hours for 400 days."},
+		 "three days, tens of minutes for three weeks, hours for 400 days."},
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(token_file)},

@@ -117,7 +117,7 @@ static void take_slice(struct store *store, struct web *web, int fd)
 static int open_all(const struct serve_front_options *options, struct store **ret_store,
 		    struct web **ret_web, struct greeting *greeting)
 {
-	struct store_options store = {options->store, options->store_bytes};
+	struct store_options store = {.path = options->store, .max_bytes = options->store_bytes};
 	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
 	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
 			     &greeting->error);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -28,12 +29,17 @@ static const struct {
 	unsigned int percent;
 } levels[STORE_LEVELS] = {
 	[STORE_SLICE] = {"slice", 0, 6 * 3600 * SECOND, 600 * SECOND, 20},
-	[STORE_MINUTE] = {"minute", 60 * SECOND, 3 * 86400 * SECOND, 3 * 3600 * SECOND, 45},
-	[STORE_HOUR] = {"hour", 3600 * SECOND, 400 * 86400 * SECOND, 7 * 86400 * SECOND, 35},
+	[STORE_MINUTE] = {"minute", 60 * SECOND, 3 * 86400 * SECOND, 3 * 3600 * SECOND, 30},
+	[STORE_TEN] = {"ten", 600 * SECOND, 21 * 86400 * SECOND, 86400 * SECOND, 25},
+	[STORE_HOUR] = {"hour", 3600 * SECOND, 400 * 86400 * SECOND, 7 * 86400 * SECOND, 25},
 };
 /* A limit is kept to this part of it: segments are dropped whole. */
 #define SEGMENTS_OF_LEVEL 64
 #define SEGMENT_MIN_BYTES (256U << 10)
+/* Each start begins one: a service that ends again and again makes no files without end. */
+#define SEGMENTS_MAX 1024
+/* Of the file system this part stays free. */
+#define KEEP_FREE_PERCENT 10
 /* Stacks and names of a window that grows. One that has more of them ends early, and another one
  * begins: a program that makes its stacks up costs no more than that. */
 #define GROWING_MAX_BYTES (24U << 20)
@@ -46,6 +52,7 @@ struct store {
 	struct store_folder folders[STORE_LEVELS];
 	/* Windows that are still growing, in the writer's thread. */
 	struct profile *growing[STORE_LEVELS];
+	int64_t bucket[STORE_LEVELS]; /* of what grows */
 	int failing;
 	uint64_t lost_windows;
 };
@@ -57,16 +64,19 @@ const char *store_level_name(enum store_level level)
 
 /* ---- opening ---- */
 
-static int open_folder(struct store *store, const char *path, struct error *error)
+static int open_folder(struct store *store, const struct store_options *options,
+		       struct error *error)
 {
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+	const char *path = options->path;
+
+	if (!options->read_only && mkdir(path, 0700) < 0 && errno != EEXIST)
 		return error_set(error, errno, "cannot make the store %s: %s", path,
 				 strerror(errno));
 	store->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (store->fd < 0)
 		return error_set(error, errno, "cannot open the store %s: %s", path,
 				 strerror(errno));
-	if (flock(store->fd, LOCK_EX | LOCK_NB) < 0)
+	if (!options->read_only && flock(store->fd, LOCK_EX | LOCK_NB) < 0)
 		return error_set(
 			error, errno == EWOULDBLOCK ? EBUSY : errno,
 			errno == EWOULDBLOCK
@@ -74,31 +84,6 @@ static int open_folder(struct store *store, const char *path, struct error *erro
 				  "another --store"
 				: "cannot lock the store %s",
 			path);
-	return 0;
-}
-
-int store_open(const struct store_options *options, struct store **ret_store, struct error *error)
-{
-	struct store *store = calloc(1, sizeof(*store));
-	int err;
-
-	if (!store)
-		return error_set(error, ENOMEM, "cannot open the store: out of memory");
-	pthread_mutex_init(&store->lock, NULL);
-	store->fd = -1;
-	store->max_bytes = options->max_bytes;
-	store->secret = hash_random_seed();
-	for (int i = 0; i < STORE_LEVELS; i++)
-		store->folders[i].fd = -1;
-	err = open_folder(store, options->path, error);
-	for (int i = 0; i < STORE_LEVELS && err == 0; i++)
-		err = store_folder_open(&store->folders[i], (enum store_level)i, store->fd,
-					levels[i].name, error);
-	if (err < 0) {
-		store_close(store);
-		return err;
-	}
-	*ret_store = store;
 	return 0;
 }
 
@@ -127,20 +112,41 @@ static int greediest(const struct store *store)
 	return level;
 }
 
+/* Others need room, too. */
+static uint64_t limit_of(const struct store *store, uint64_t used)
+{
+	struct statvfs system;
+	uint64_t free_bytes, keep, most;
+
+	if (fstatvfs(store->fd, &system) < 0)
+		return store->max_bytes;
+	free_bytes = (uint64_t)system.f_bavail * system.f_frsize;
+	keep = (uint64_t)system.f_blocks * system.f_frsize / 100 * KEEP_FREE_PERCENT;
+	if (keep > STORE_KEEP_FREE_BYTES)
+		keep = STORE_KEEP_FREE_BYTES;
+	most = used + free_bytes > keep ? used + free_bytes - keep : 0;
+	if (most < STORE_LEAST_BYTES)
+		most = STORE_LEAST_BYTES;
+	return most < store->max_bytes ? most : store->max_bytes;
+}
+
 static void make_room(struct store *store, uint64_t bytes, int64_t now_unix_ns)
 {
-	uint64_t used = 0;
+	uint64_t used = 0, most;
 
 	for (int i = 0; i < STORE_LEVELS; i++) {
 		struct store_folder *folder = &store->folders[i];
 		int64_t end;
 
 		while ((end = store_folder_oldest_end(folder)) &&
-		       end < now_unix_ns - levels[i].keep_ns && store_folder_drop(folder))
+		       (end < now_unix_ns - levels[i].keep_ns ||
+			folder->segments.count > SEGMENTS_MAX) &&
+		       store_folder_drop(folder))
 			;
 		used += folder->bytes;
 	}
-	while (used + bytes > store->max_bytes) {
+	most = limit_of(store, used);
+	while (used + bytes > most) {
 		int level = greediest(store);
 		uint64_t before;
 
@@ -176,48 +182,69 @@ static int write_window(struct store *store, int level, const struct profile *pr
 	return err;
 }
 
-static int64_t bucket_of(const struct profile *profile, int level)
+static int64_t length_of(const struct profile *profile)
 {
-	return profile_info_read(profile)->start_unix_ns / levels[level].length_ns;
+	const struct profile_info *info = profile_info_read(profile);
+
+	return (int64_t)(info->end_ns - info->start_ns);
 }
+
+static int64_t middle_of(const struct profile *profile)
+{
+	return profile_info_read(profile)->start_unix_ns + length_of(profile) / 2;
+}
+
+static int grow(struct store *store, int level, const struct profile *window);
 
 static int finish_window(struct store *store, int level)
 {
 	struct profile *growing = store->growing[level];
-	int err;
+	int err, next_err = 0;
 
 	if (!growing)
 		return 0;
-	err = write_window(store, level, growing);
-	profile_free(growing);
 	store->growing[level] = NULL;
-	return err;
+	err = write_window(store, level, growing);
+	if (level + 1 < STORE_LEVELS)
+		next_err = grow(store, level + 1, growing);
+	profile_free(growing);
+	return err < 0 ? err : next_err;
 }
 
-static int grow(struct store *store, int level, const struct profile *slice)
+/* Does its clock begin anew, so that a reboot lies between? */
+static bool is_of_boot(const struct profile *growing, const struct profile *window)
+{
+	return profile_info_read(window)->start_ns + NS_PER_SECOND >=
+	       profile_info_read(growing)->end_ns;
+}
+
+/* The clock is set a little all the time, so middles decide where a window belongs. */
+static int grow(struct store *store, int level, const struct profile *window)
 {
 	struct profile *growing = store->growing[level];
-	int err = 0, merge_err;
+	int64_t length = levels[level].length_ns, bucket = middle_of(window) / length;
+	int err = 0, merge_err, end_err = 0;
 
-	if (growing && (bucket_of(growing, level) != bucket_of(slice, level) ||
+	if (growing && (store->bucket[level] != bucket || !is_of_boot(growing, window) ||
 			profile_names_bytes(growing) > GROWING_MAX_BYTES))
 		err = finish_window(store, level);
 	if (!store->growing[level])
 		store->growing[level] = slice_new();
-	merge_err = store->growing[level] ? slice_merge(store->growing[level], slice) : -ENOMEM;
-	return err < 0 ? err : merge_err;
+	store->bucket[level] = bucket;
+	merge_err = store->growing[level] ? slice_merge(store->growing[level], window) : -ENOMEM;
+	/* No other one of its length has its middle before the end. */
+	if ((middle_of(window) + length_of(window)) / length > bucket)
+		end_err = finish_window(store, level);
+	err = err < 0 ? err : merge_err;
+	return err < 0 ? err : end_err;
 }
 
 int store_add(struct store *store, const struct profile *slice)
 {
 	int err = write_window(store, STORE_SLICE, slice);
+	int grow_err = grow(store, STORE_MINUTE, slice);
 
-	for (int level = STORE_MINUTE; level < STORE_LEVELS; level++) {
-		int level_err = grow(store, level, slice);
-
-		err = err < 0 ? err : level_err;
-	}
-	return err;
+	return err < 0 ? err : grow_err;
 }
 
 void store_close(struct store *store)
@@ -430,4 +457,86 @@ void store_get_state(struct store *store, struct store_state *ret_state)
 		}
 	}
 	pthread_mutex_unlock(&store->lock);
+}
+
+/* ---- opening what is there ---- */
+
+static int64_t newest_end(const struct store_folder *folder)
+{
+	int64_t end = 0;
+
+	array_foreach(&folder->segments, segment)
+		array_foreach(&segment->windows, window)
+			if (window->end_unix_ns > end)
+				end = window->end_unix_ns;
+	return end;
+}
+
+/* Merges again what was growing in this level when the program ended by force. */
+static int resume_level(struct store *store, int level)
+{
+	int64_t end = newest_end(&store->folders[level]);
+	int64_t finer_end = newest_end(&store->folders[level - 1]);
+	struct store_windows windows;
+	int err;
+
+	if (end < finer_end - levels[level].length_ns)
+		end = finer_end - levels[level].length_ns;
+	err = store_list(store, (enum store_level)(level - 1), end, INT64_MAX, &windows);
+	for (size_t i = 0; i < windows.list.count && err == 0; i++) {
+		const struct store_window *window = &windows.list.items[i];
+		struct profile *profile;
+
+		if (window->begin_unix_ns / 2 + window->end_unix_ns / 2 < end)
+			continue;
+		err = store_read(store, window, NULL, &profile);
+		if (err == 0) {
+			/* What cannot be written is in the state. */
+			if (grow(store, level, profile) == -ENOMEM)
+				err = -ENOMEM;
+			profile_free(profile);
+		}
+		err = err == -ENOMEM ? err : 0;
+	}
+	array_free(&windows.list);
+	return err;
+}
+
+/* Coarse ones first: what a finer one adds to them is not on disk yet. */
+static int resume(struct store *store)
+{
+	int err = 0;
+
+	for (int level = STORE_LEVELS - 1; level > STORE_SLICE && err == 0; level--)
+		err = resume_level(store, level);
+	return err;
+}
+
+int store_open(const struct store_options *options, struct store **ret_store, struct error *error)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int err;
+
+	if (!store)
+		return error_set(error, ENOMEM, "cannot open the store: out of memory");
+	pthread_mutex_init(&store->lock, NULL);
+	store->fd = -1;
+	store->max_bytes = options->max_bytes;
+	store->secret = hash_random_seed();
+	for (int i = 0; i < STORE_LEVELS; i++)
+		store->folders[i].fd = -1;
+	err = open_folder(store, options, error);
+	for (int i = 0; i < STORE_LEVELS && err == 0; i++)
+		err = store_folder_open(&store->folders[i], (enum store_level)i, store->fd,
+					levels[i].name, !options->read_only, error);
+	if (err == 0 && !options->read_only)
+		err = resume(store) < 0
+			      ? error_set(error, ENOMEM, "cannot open the store: out of memory")
+			      : 0;
+	if (err < 0) {
+		store_close(store);
+		return err;
+	}
+	*ret_store = store;
+	return 0;
 }

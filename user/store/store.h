@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * History on disk: windows of time, each a profile, in three levels: slices as they were captured,
- * minutes and hours that are merges of them. A level is a folder of recordings (.pkbpf), so
- * `pkbpf report` reads them, too. Bounded by bytes and by age; the oldest segments go first.
+ * History on disk: windows of time, each a profile, in four levels: slices as they were captured,
+ * minutes, tens of minutes and hours that are merges of the level before. A level is a folder of
+ * recordings (.pkbpf), so `pkbpf report` reads them, too. Bounded by bytes and by age; the oldest
+ * segments go first.
  *
  * One thread writes; any may read meanwhile. Another process that only reads needs nothing of this:
  * files grow or vanish, and whole blocks in them never change.
@@ -19,17 +20,24 @@
 #include "profile/profile.h"
 #include "recording/slice_choice.h"
 
-enum store_level { STORE_SLICE, STORE_MINUTE, STORE_HOUR, STORE_LEVELS };
+/* Free space of the file system that stays free, if the store would have to take it. */
+#define STORE_KEEP_FREE_BYTES (4ULL << 30)
+/* Even if others fill the file system, as much is kept. */
+#define STORE_LEAST_BYTES (16ULL << 20)
+
+enum store_level { STORE_SLICE, STORE_MINUTE, STORE_TEN, STORE_HOUR, STORE_LEVELS };
 
 struct store;
 
 struct store_options {
 	const char *path;   /* made when it is not there */
 	uint64_t max_bytes; /* of all files */
+	bool read_only;	    /* whoever writes it now or has written it; nothing is changed */
 };
 
-/* Makes the folder, locks it and takes in what is there. -EBUSY: another process writes to it;
- * errors of the file system; all with the sentence. */
+/* Makes the folder, locks it and takes in what is there; windows that an end by force kept from
+ * being merged are merged now. With read_only, what is added later is not seen. -EBUSY: another
+ * process writes to it; errors of the file system; all with the sentence. */
 int store_open(const struct store_options *options, struct store **ret_store, struct error *error);
 /* Writes what is not on disk yet, and seals. NULL is fine. */
 void store_close(struct store *store);
@@ -41,6 +49,7 @@ int store_add(struct store *store, const struct profile *slice);
 struct store_window {
 	enum store_level level;
 	int64_t begin_unix_ns, end_unix_ns;
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 	uint64_t sequence; /* of its segment in the level */
 	uint64_t offset;   /* in the segment */
 };
@@ -76,7 +85,7 @@ struct store_state {
 };
 
 void store_get_state(struct store *store, struct store_state *ret_state);
-/* "slice", "minute", "hour" */
+/* "slice", "minute", "ten", "hour" */
 const char *store_level_name(enum store_level level);
 
 #endif

@@ -54,6 +54,7 @@ static int take_windows(struct store_folder *folder, struct store_segment *segme
 		*window = (struct store_window){
 			.level = folder->level,
 			.begin_unix_ns = place->span.begin_unix_ns,
+			.begin_ns = place->span.begin_ns,
 			.end_unix_ns = place->span.begin_unix_ns +
 				       (int64_t)(place->span.end_ns - place->span.begin_ns),
 			.sequence = segment->sequence,
@@ -124,15 +125,19 @@ static int take_all(struct store_folder *folder)
 }
 
 int store_folder_open(struct store_folder *folder, enum store_level level, int parent_fd,
-		      const char *name, struct error *error)
+		      const char *name, bool may_make, struct error *error)
 {
 	int err;
 
 	*folder = (struct store_folder){.level = level, .fd = -1};
-	if (mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST)
+	/* A file system that is full or read-only may hold the folder. */
+	if (may_make && mkdirat(parent_fd, name, 0700) < 0 && errno != EEXIST &&
+	    faccessat(parent_fd, name, F_OK, 0) < 0)
 		return error_set(error, errno, "cannot make the folder %s: %s", name,
 				 strerror(errno));
 	folder->fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder->fd < 0 && errno == ENOENT && !may_make)
+		return 0;
 	if (folder->fd < 0)
 		return error_set(error, errno, "cannot open the folder %s: %s", name,
 				 strerror(errno));
@@ -249,6 +254,7 @@ int store_folder_add(struct store_folder *folder, const struct recording_span *s
 	*window = (struct store_window){
 		.level = folder->level,
 		.begin_unix_ns = span->begin_unix_ns,
+		.begin_ns = span->begin_ns,
 		.end_unix_ns = span->begin_unix_ns + (int64_t)(span->end_ns - span->begin_ns),
 		.sequence = segment->sequence,
 		.offset = offset,

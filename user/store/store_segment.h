@@ -26,10 +26,10 @@ struct store_folder {
 	int64_t opened_unix_ns;
 };
 
-/* Opens or makes the folder `name` in parent_fd and takes in its segments. Negative errno with the
- * sentence. */
+/* Opens or makes the folder `name` in parent_fd and takes in its segments; without may_make a
+ * folder that is not there is empty. Negative errno with the sentence. */
 int store_folder_open(struct store_folder *folder, enum store_level level, int parent_fd,
-		      const char *name, struct error *error);
+		      const char *name, bool may_make, struct error *error);
 /* Appends a window. Negative errno: it is not there, and the segment before it is whole. */
 int store_folder_add(struct store_folder *folder, const struct recording_span *span,
 		     const struct recording_sections *sections);

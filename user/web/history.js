@@ -14,13 +14,14 @@ const FIGURES = [
 	["cpu.voluntary", "voluntary switches per second", count],
 ];
 const RANGES = [["900", "15 minutes"], ["3600", "hour"], ["21600", "6 hours"], ["86400", "day"], ["604800", "week"]];
+const BASES = [["", "nothing"], ["before", "as long before"], ["hour", "an hour before"], ["yesterday", "yesterday"], ["lastweek", "a week ago"]];
 // Distinguishable with colour-vision deficiencies (Okabe and Ito), in both themes.
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7f7f7f"];
 const NS = "http://www.w3.org/2000/svg";
 const REFRESH_MS = 10000;
 const $ = (id) => document.getElementById(id);
 
-const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0 };
+const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, base: "" };
 let data = null, from = 0, to = 0, timer = 0, asked = 0;
 
 function seconds(ns) {
@@ -45,6 +46,7 @@ function readAddress() {
 	const parts = new URLSearchParams(location.hash.slice(1));
 	if (FIGURES.some((f) => f[0] === parts.get("figure"))) view.figure = parts.get("figure");
 	if (["comm", "container"].includes(parts.get("by"))) view.by = parts.get("by");
+	view.base = BASES.some((b) => b[0] === parts.get("base")) ? parts.get("base") : "";
 	for (const name of ["range", "end", "from", "to"]) {
 		const value = Number(parts.get(name));
 		if (Number.isFinite(value) && value > 0) view[name] = value;
@@ -166,7 +168,8 @@ async function load() {
 function showReport() {
 	const chosen = $("chosen"), frame = $("report");
 	chosen.replaceChildren();
-	frame.hidden = !view.from;
+	frame.hidden = $("against").hidden = !view.from;
+	$("base").value = view.base;
 	if (!view.from) {
 		chosen.textContent = "Drag over the picture to choose an interval.";
 		frame.removeAttribute("src");
@@ -174,15 +177,17 @@ function showReport() {
 	}
 	const range = `from=${Math.floor(view.from)}&to=${Math.ceil(view.to)}`;
 	chosen.append(`${day(view.from)} to ${clock(view.to)}`);
-	for (const [format, text, more] of [["html", "report"], ["pprof", "pprof", "&kind=cpu"], ["folded", "folded", "&kind=cpu"], ["recording", "recording"], ["json", "JSON"]]) {
+	const path = view.base ? "diff" : "profile", base = view.base ? "&base=" + view.base : "";
+	const formats = view.base ? [["html", "difference"], ["json", "JSON"], ["folded", "folded", "&kind=cpu"], ["svg", "SVG", "&kind=cpu"], ["markdown", "Markdown"]] : [["html", "report"], ["pprof", "pprof", "&kind=cpu"], ["folded", "folded", "&kind=cpu"], ["recording", "recording"], ["json", "JSON"]];
+	for (const [format, text, more] of formats) {
 		const link = document.createElement("a");
-		link.href = `api/v1/profile?${range}&format=${format}${more || ""}`;
+		link.href = `api/v1/${path}?${range}${base}&format=${format}${more || ""}`;
 		link.textContent = text;
 		link.target = "_blank";
 		link.rel = "noopener";
 		chosen.append(link);
 	}
-	frame.src = `api/v1/profile?${range}&format=html`;
+	frame.src = `api/v1/${path}?${range}${base}&format=html`;
 }
 
 function choose(a, b) {
@@ -247,12 +252,14 @@ function begin() {
 	readAddress();
 	for (const [name, text] of FIGURES) $("figure").add(new Option(text, name));
 	for (const [value, text] of RANGES) $("range").add(new Option(text, value));
+	for (const [value, text] of BASES) $("base").add(new Option(text, value));
 	$("figure").value = view.figure;
 	$("by").value = view.by;
 	$("range").value = RANGES.some((r) => r[0] === String(view.range)) ? String(view.range) : "900";
 	$("figure").onchange = (event) => { view.figure = event.target.value; changed(); };
 	$("by").onchange = (event) => { view.by = event.target.value; changed(); };
 	$("range").onchange = (event) => { view.range = Number(event.target.value); changed(); };
+	$("base").onchange = (event) => { view.base = event.target.value; writeAddress(); showReport(); };
 	$("live").onclick = () => follow($("live").getAttribute("aria-pressed") !== "true");
 	$("live").setAttribute("aria-pressed", String(!view.end));
 	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); } });

@@ -152,7 +152,8 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 	} else if (!path) {
 		web_say(answer, 404,
 			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
-			"/api/v1/report, /api/v1/series, /api/v1/windows, /healthz, /readyz\n");
+			"/api/v1/report, /api/v1/series, /api/v1/diff, "
+			"/api/v1/windows, /healthz, /readyz\n");
 	} else if (web->options.token && !path->is_open && !has_token(web, connection)) {
 		web_say(answer, 401, "this needs the header 'Authorization: Bearer TOKEN'\n");
 	} else {
@@ -235,14 +236,15 @@ static void add_time(struct MHD_Response *response, const char *name, int64_t un
 static void add_headers(struct MHD_Response *response, const struct web_answer *answer)
 {
 	static const char *const policies[] = {
-		[WEB_POLICY_DATA] = "default-src 'none'; frame-ancestors 'none'",
+		[WEB_POLICY_DATA] = "default-src 'none'; frame-ancestors 'self'",
 		[WEB_POLICY_PAGE] =
 			"default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
 			"'self'; frame-src 'self'; img-src data:; frame-ancestors 'none'; base-uri "
 			"'none'; form-action 'none'",
 		[WEB_POLICY_REPORT] =
 			"default-src 'none'; script-src 'unsafe-inline'; style-src "
-			"'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "
+			"'unsafe-inline'; img-src data:; frame-src data:; frame-ancestors 'self'; "
+			"base-uri 'none'; "
 			"form-action 'none'",
 	};
 	char disposition[128];

@@ -15,12 +15,12 @@
 #include "embedded/history.js.h"
 #include "export/format.h"
 #include "finding/results.h"
+#include "history/window_list.h"
 #include "web/web_private.h"
 
 #define FIVE_MINUTES ((int64_t)(300 * NS_PER_SECOND))
 /* Beside what was asked for: the slice that runs at its end, and its way to us. */
-#define WAIT_NS	    (15 * NS_PER_SECOND)
-#define WINDOWS_MAX 2000
+#define WAIT_NS (15 * NS_PER_SECOND)
 
 /* ---- parts of answers ---- */
 
@@ -38,6 +38,36 @@ int web_say(struct web_answer *answer, unsigned int status, const char *format, 
 		return -ENOMEM;
 	answer->size = strlen(answer->body);
 	return 0;
+}
+
+int web_say_error(struct web_answer *answer, int err, const struct error *error)
+{
+	unsigned int status;
+
+	switch (err) {
+	case -ENODATA:
+		status = 404;
+		break;
+	case -E2BIG:
+		status = 413;
+		break;
+	case -EINVAL:
+		status = 400;
+		break;
+	default:
+		return err;
+	}
+	return web_say(answer, status, "%s\n", error->text);
+}
+
+struct slice_choice web_choice(const struct web_query *query)
+{
+	return (struct slice_choice){
+		.pids = &query->pid,
+		.pid_count = query->pid != 0,
+		.comm = query->comm[0] ? query->comm : NULL,
+		.container = query->container[0] ? query->container : NULL,
+	};
 }
 
 void web_interval(const struct web_query *query, int64_t *ret_from, int64_t *ret_to)
@@ -115,36 +145,21 @@ static bool wait_for(struct web *web, int64_t until_unix_ns)
 	return there;
 }
 
+/* 0 with *ret_profile NULL: a sentence is the answer. */
 static int find_profile(struct web *web, const struct web_query *query, int64_t from, int64_t to,
 			struct web_answer *answer, struct profile **ret_profile)
 {
-	struct slice_choice choice = {
-		.pids = &query->pid,
-		.pid_count = query->pid != 0,
-		.comm = query->comm[0] ? query->comm : NULL,
-		.container = query->container[0] ? query->container : NULL,
-	};
-	struct store_windows windows;
+	struct slice_choice choice = web_choice(query);
+	struct history_range range = {from, to};
+	struct error error;
 	size_t missing;
-	int err = store_cover(web->store, from, to, &windows);
+	int err = history_profile(web->store, &range, &choice, ret_profile, &missing, &error);
 
-	*ret_profile = NULL;
 	if (err < 0)
-		return err;
-	if (windows.list.count > WINDOWS_MAX) {
-		array_free(&windows.list);
-		return web_say(answer, 413, "%d windows at most: choose a shorter interval\n",
-			       WINDOWS_MAX);
-	}
-	if (windows.list.count) {
-		answer->from_unix_ns = windows.list.items[0].begin_unix_ns;
-		answer->to_unix_ns = windows.list.items[windows.list.count - 1].end_unix_ns;
-	}
-	err = store_merge(web->store, &windows, &choice, ret_profile, &missing);
-	array_free(&windows.list);
-	if (err == 0 && !*ret_profile)
-		return web_say(answer, 404, "there is no history of this interval\n");
-	return err;
+		return web_say_error(answer, err, &error);
+	answer->from_unix_ns = range.from_unix_ns;
+	answer->to_unix_ns = range.to_unix_ns;
+	return 0;
 }
 
 /* Time of no process, such as that of interrupts, is in every interval. */
@@ -329,33 +344,22 @@ static int answer_pprof_unknown(struct web *web, const struct web_query *query,
 static int answer_windows(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
 	enum store_level level = STORE_SLICE;
-	struct store_windows windows;
-	int64_t from, to;
+	struct history_range range;
 	FILE *out;
 	int err;
 
-	web_interval(query, &from, &to);
+	web_interval(query, &range.from_unix_ns, &range.to_unix_ns);
 	for (int i = 0; i < STORE_LEVELS; i++)
 		if (strcmp(query->level, store_level_name((enum store_level)i)) == 0)
 			level = (enum store_level)i;
 	if (query->level[0] && strcmp(query->level, store_level_name(level)) != 0)
-		return web_say(answer, 400, "unknown level: slice, minute or hour\n");
-	err = store_list(web->store, level, from, to, &windows);
-	if (err < 0)
-		return err;
+		return web_say(answer, 400, "unknown level: slice, minute, ten or hour\n");
 	out = open_memstream(&answer->body, &answer->size);
-	if (out) {
-		fprintf(out, "{\"level\":\"%s\",\"windows\":[", store_level_name(level));
-		array_foreach(&windows.list, window)
-			fprintf(out, "%s[%.3f,%.3f]", window == windows.list.items ? "" : ",",
-				(double)window->begin_unix_ns / 1e9,
-				(double)window->end_unix_ns / 1e9);
-		fprintf(out, "]}\n");
-		err = fclose(out) == EOF ? -ENOMEM : 0;
-	} else {
+	if (!out)
+		return -ENOMEM;
+	err = window_list_write_json(web->store, level, &range, out);
+	if (fclose(out) == EOF && err == 0)
 		err = -ENOMEM;
-	}
-	array_free(&windows.list);
 	answer->status = 200;
 	answer->type = "application/json";
 	return err;
@@ -409,6 +413,7 @@ static const struct web_path paths[] = {
 	{"/debug/pprof/threadcreate", false, answer_pprof_unknown},
 	{"/api/v1/windows", false, answer_windows},
 	{"/api/v1/series", false, web_answer_series},
+	{"/api/v1/diff", false, web_answer_diff},
 	{"/api/v1/report", false, answer_report},
 	{"/api/v1/profile", false, answer_profile},
 };

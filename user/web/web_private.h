@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "history/history_range.h"
 #include "web/metrics.h"
 #include "web/web.h"
 #include "web/web_query.h"
@@ -54,6 +55,10 @@ const struct web_path *web_path_find(const char *path);
 /* A sentence as the whole answer. */
 int web_say(struct web_answer *answer, unsigned int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* What is wrong with the question, or that there is nothing; other errors are returned. */
+int web_say_error(struct web_answer *answer, int err, const struct error *error);
+/* Processes that were asked for; borrows from query. */
+struct slice_choice web_choice(const struct web_query *query);
 /* The interval that was asked for: the last five minutes when nothing is said. */
 void web_interval(const struct web_query *query, int64_t *ret_from, int64_t *ret_to);
 
@@ -62,6 +67,7 @@ void web_begin_work(struct web *web);
 void web_end_work(struct web *web);
 
 int web_answer_metrics(struct web *web, const struct web_query *query, struct web_answer *answer);
+int web_answer_diff(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer);
 
 #endif

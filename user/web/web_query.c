@@ -7,15 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/parse_value.h"
+#include "history/history_time.h"
 #include "profile/kind_table.h"
 
-/* Later than this no clock is. */
-#define UNIX_SECONDS_MAX 9000000000ULL
 /* As in Go's own server. */
 #define SECONDS_MAX 600
 
@@ -24,68 +21,31 @@ void web_query_init(struct web_query *query, int64_t now_unix_ns)
 	*query = (struct web_query){.now_unix_ns = now_unix_ns};
 }
 
-/* ---- times ---- */
-
-static int bad_time(const char *text, struct error *error)
-{
-	return error_set(error, EINVAL,
-			 "'%.64s' is no time: expected 2026-11-27T16:00:00Z, seconds since 1970, "
-			 "now, or now-90m",
-			 text);
-}
-
-static int parse_calendar(const char *text, int64_t *ret_unix_ns)
-{
-	struct tm calendar = {0};
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &calendar);
-	time_t seconds;
-
-	if (!end || strcmp(end, "Z") != 0)
-		return -EINVAL;
-	seconds = timegm(&calendar);
-	if (seconds < 0 || (uint64_t)seconds > UNIX_SECONDS_MAX)
-		return -EINVAL;
-	*ret_unix_ns = (int64_t)seconds * (int64_t)NS_PER_SECOND;
-	return 0;
-}
-
-int web_query_time(const char *text, int64_t now_unix_ns, int64_t *ret_unix_ns, struct error *error)
-{
-	const char *rest = strncmp(text, "now", 3) == 0 ? text + 3 : text;
-	uint64_t value;
-	struct error unused;
-
-	if (rest != text && !*rest) {
-		*ret_unix_ns = now_unix_ns;
-		return 0;
-	}
-	if (*rest == '-') {
-		if (parse_duration_ns(rest + 1, "time", &value, &unused) < 0 ||
-		    value > (uint64_t)now_unix_ns)
-			return bad_time(text, error);
-		*ret_unix_ns = now_unix_ns - (int64_t)value;
-		return 0;
-	}
-	if (rest != text)
-		return bad_time(text, error);
-	if (parse_calendar(text, ret_unix_ns) == 0)
-		return 0;
-	if (parse_u64(text, "time", 0, UNIX_SECONDS_MAX, &value, &unused) < 0)
-		return bad_time(text, error);
-	*ret_unix_ns = (int64_t)(value * NS_PER_SECOND);
-	return 0;
-}
-
 /* ---- parameters ---- */
 
 static int set_from(struct web_query *query, const char *value, struct error *error)
 {
-	return web_query_time(value, query->now_unix_ns, &query->from_unix_ns, error);
+	return history_time_parse(value, query->now_unix_ns, &query->from_unix_ns, error);
 }
 
 static int set_to(struct web_query *query, const char *value, struct error *error)
 {
-	return web_query_time(value, query->now_unix_ns, &query->to_unix_ns, error);
+	return history_time_parse(value, query->now_unix_ns, &query->to_unix_ns, error);
+}
+
+static int set_base_from(struct web_query *query, const char *value, struct error *error)
+{
+	return history_time_parse(value, query->now_unix_ns, &query->base_from_unix_ns, error);
+}
+
+static int set_base_to(struct web_query *query, const char *value, struct error *error)
+{
+	return history_time_parse(value, query->now_unix_ns, &query->base_to_unix_ns, error);
+}
+
+static int set_step(struct web_query *query, const char *value, struct error *error)
+{
+	return parse_duration_ns(value, "step", &query->step_ns, error);
 }
 
 static int set_number(const char *value, const char *name, uint32_t most, uint32_t *ret_number,
@@ -154,11 +114,23 @@ static const struct {
 } parameters[] = {
 #define TEXT(member)                                                                               \
 	NULL, offsetof(struct web_query, member), sizeof(((struct web_query *)0)->member)
-	{"from", set_from, 0, 0},	{"to", set_to, 0, 0},	  {"seconds", set_seconds, 0, 0},
-	{"past", set_past, 0, 0},	{"kind", set_kind, 0, 0}, {"pid", set_pid, 0, 0},
-	{"by", set_by, 0, 0},		{"top", set_top, 0, 0},	  {"comm", TEXT(comm)},
-	{"container", TEXT(container)}, {"format", TEXT(format)}, {"figure", TEXT(figure)},
+	{"from", set_from, 0, 0},
+	{"to", set_to, 0, 0},
+	{"seconds", set_seconds, 0, 0},
+	{"past", set_past, 0, 0},
+	{"kind", set_kind, 0, 0},
+	{"pid", set_pid, 0, 0},
+	{"by", set_by, 0, 0},
+	{"top", set_top, 0, 0},
+	{"comm", TEXT(comm)},
+	{"container", TEXT(container)},
+	{"format", TEXT(format)},
+	{"figure", TEXT(figure)},
 	{"level", TEXT(level)},
+	{"base", TEXT(base)},
+	{"base_from", set_base_from, 0, 0},
+	{"base_to", set_base_to, 0, 0},
+	{"step", set_step, 0, 0},
 #undef TEXT
 };
 
@@ -176,6 +148,7 @@ int web_query_set(struct web_query *query, const char *name, const char *value, 
 	}
 	return error_set(error, EINVAL,
 			 "unknown parameter '%.64s': expected from, to, seconds, past, kind, pid, "
-			 "comm, container, by, top, figure, level or format",
+			 "comm, container, by, top, figure, step, level, format, base, base_from "
+			 "or base_to",
 			 name);
 }

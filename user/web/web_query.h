@@ -13,13 +13,16 @@
 
 struct web_query {
 	int64_t now_unix_ns;
-	int64_t from_unix_ns, to_unix_ns; /* 0: not given */
-	uint32_t seconds;		  /* 0: not given */
+	int64_t from_unix_ns, to_unix_ns;	    /* 0: not given */
+	int64_t base_from_unix_ns, base_to_unix_ns; /* 0: not given */
+	uint64_t step_ns;			    /* 0: not given */
+	uint32_t seconds;			    /* 0: not given */
 	bool past;
 	bool has_kind;
 	enum pkbpf_profile_kind kind;
 	uint32_t pid; /* 0: any */
-	char comm[WEB_NAME_SIZE], container[WEB_NAME_SIZE], format[32], figure[64], level[16];
+	char comm[WEB_NAME_SIZE], container[WEB_NAME_SIZE], format[32], figure[64], level[16],
+		base[16];
 	enum rows_by by;
 	uint32_t top; /* 0: not given */
 };
@@ -28,8 +31,5 @@ void web_query_init(struct web_query *query, int64_t now_unix_ns);
 /* -EINVAL with the sentence: unknown name, or a value that does not fit. */
 int web_query_set(struct web_query *query, const char *name, const char *value,
 		  struct error *error);
-/* "2026-11-27T16:00:00Z", "1700000000", "now", "now-90m", "-90m". */
-int web_query_time(const char *text, int64_t now_unix_ns, int64_t *ret_unix_ns,
-		   struct error *error);
 
 #endif

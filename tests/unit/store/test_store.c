@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -47,7 +48,7 @@ static int teardown(void **state)
 
 static struct store *open_store(uint64_t bytes)
 {
-	struct store_options options = {folder, bytes};
+	struct store_options options = {.path = folder, .max_bytes = bytes};
 	struct store *store;
 	struct error error;
 
@@ -55,6 +56,8 @@ static struct store *open_store(uint64_t bytes)
 		fail_msg("%s", error.text);
 	return store;
 }
+
+static int64_t booted; /* the slice with which the machine began */
 
 /* The n-th slice of ten seconds. */
 static int add(struct store *store, int64_t n)
@@ -67,7 +70,7 @@ static int add(struct store *store, int64_t n)
 	assert_int_equal(slice_merge(slice, fake.profile), 0);
 	info = profile_info(slice);
 	info->sequence = (uint64_t)n;
-	info->start_ns = (uint64_t)(1000 * SECOND + n * SLICE);
+	info->start_ns = (uint64_t)((booted ? 1 : 1000) * SECOND + (n - booted) * SLICE);
 	info->end_ns = info->start_ns + SLICE;
 	/* The clock is set a little, again and again. */
 	info->start_unix_ns = BEGIN + n * SLICE + n % 3 * 1000;
@@ -162,7 +165,7 @@ static void a_store_that_is_opened_again_has_what_it_had(void **state)
 static void a_second_writer_is_refused(void **state)
 {
 	struct store *store = open_store(BIG), *second;
-	struct store_options options = {folder, BIG};
+	struct store_options options = {.path = folder, .max_bytes = BIG};
 	struct error error;
 
 	assert_int_equal(store_open(&options, &second, &error), -EBUSY);
@@ -240,6 +243,79 @@ static void damage_costs_the_window_that_is_damaged(void **state)
 	store_close(store);
 }
 
+static void what_an_end_by_force_kept_from_being_merged_is_merged_at_the_next_start(void **state)
+{
+	struct store *store;
+	pid_t child = fork();
+	uint64_t one;
+	int status;
+
+	if (!child) {
+		/* It ends as by a signal: nothing is closed. */
+		add_many(open_store(BIG), 0, 400);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	store = open_store(BIG);
+	one = samples_of(store, BEGIN, BEGIN + 1);
+	assert_int_equal(count_of(store, STORE_HOUR), 1);
+	add_many(store, 400, 2 * 360);
+	assert_int_equal(count_of(store, STORE_MINUTE), 120);
+	assert_int_equal(count_of(store, STORE_TEN), 12);
+	assert_int_equal(count_of(store, STORE_HOUR), 2);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), 2 * 360 * one);
+	store_close(store);
+}
+
+static void a_reader_needs_no_lock_and_changes_nothing(void **state)
+{
+	struct store_options options = {.path = folder, .read_only = true};
+	struct store *store = open_store(BIG), *reader;
+	struct error error;
+	char path[512];
+	uint64_t one;
+
+	add_many(store, 0, 9);
+	one = samples_of(store, BEGIN, BEGIN + 1);
+	assert_int_equal(store_open(&options, &reader, &error), 0);
+	assert_int_equal(samples_of(reader, BEGIN, FOREVER), 9 * one);
+	store_close(reader);
+	store_close(store);
+	/* Part of a copy. */
+	snprintf(path, sizeof(path), "%s/ten/0000000000000001.pkbpf", folder);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/ten", folder);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(store_open(&options, &reader, &error), 0);
+	assert_int_equal(samples_of(reader, BEGIN, FOREVER), 9 * one);
+	store_close(reader);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* The clock of a machine that boots begins anew. */
+static void an_interval_over_a_reboot_is_as_long_as_it_was(void **state)
+{
+	struct store *store = open_store(BIG);
+	struct store_windows windows;
+	const struct profile_info *info;
+	struct profile *profile;
+	size_t missing;
+
+	add_many(store, 0, 3);
+	booted = 30;
+	add_many(store, 30, 33);
+	booted = 0;
+	assert_int_equal(store_list(store, STORE_SLICE, BEGIN, FOREVER, &windows), 0);
+	assert_int_equal(windows.list.count, 6);
+	assert_int_equal(store_merge(store, &windows, NULL, &profile, &missing), 0);
+	info = profile_info_read(profile);
+	assert_in_range(info->end_ns - info->start_ns, 33 * SLICE - SECOND, 33 * SLICE + SECOND);
+	profile_free(profile);
+	array_free(&windows.list);
+	store_close(store);
+}
+
 static void files_of_others_are_left_alone(void **state)
 {
 	struct store *store = open_store(2 << 20);
@@ -267,6 +343,9 @@ int main(void)
 		TEST(the_oldest_goes_when_the_store_is_full),
 		TEST(a_segment_that_was_cut_off_is_read_up_to_its_last_whole_window),
 		TEST(damage_costs_the_window_that_is_damaged),
+		TEST(what_an_end_by_force_kept_from_being_merged_is_merged_at_the_next_start),
+		TEST(a_reader_needs_no_lock_and_changes_nothing),
+		TEST(an_interval_over_a_reboot_is_as_long_as_it_was),
 		TEST(files_of_others_are_left_alone),
 	};
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "profile/profile_private.h"
 #include "profile/slice/time_line.h"
 
@@ -18,8 +19,28 @@ struct merging {
 	const struct profile *from;
 	/* number in `from` -> number in `into` */
 	uint32_t *processes, *frames, *stacks;
-	uint32_t *stack; /* room for the longest one */
+	uint32_t *stack;   /* room for the longest one */
+	uint64_t clock_ns; /* from the clock of `from` to that of `into` */
 };
+
+/* Clocks of slices that follow each other overlap by no more. */
+#define CLOCK_SLACK_NS NS_PER_SECOND
+
+/* After a reboot the clock of times has begun anew: the other clock says how much later it is. */
+static uint64_t clock_of(const struct profile_info *into, const struct profile_info *from)
+{
+	if (!into->end_ns || from->start_ns + CLOCK_SLACK_NS >= into->end_ns ||
+	    from->start_unix_ns <= into->start_unix_ns)
+		return 0;
+	return into->start_ns + (uint64_t)(from->start_unix_ns - into->start_unix_ns) -
+	       from->start_ns;
+}
+
+/* 0 stays: not known, or not yet. */
+static uint64_t time_there(const struct merging *work, uint64_t time_ns)
+{
+	return time_ns ? time_ns + work->clock_ns : 0;
+}
 
 struct profile *slice_new(void)
 {
@@ -50,11 +71,17 @@ static int merge_processes(struct merging *work)
 	for (uint32_t id = 0; id < count; id++) {
 		const struct process *process = is_used[id] ? process_table_by_id(from, id) : NULL;
 		const struct process *there;
+		struct process copy;
 
 		work->processes[id] = NOT_THERE;
 		if (!process)
 			continue;
-		there = process_table_put(into, process);
+		copy = *process;
+		copy.start_ns = time_there(work, copy.start_ns);
+		copy.born_ns = time_there(work, copy.born_ns);
+		copy.end_ns = time_there(work, copy.end_ns);
+		copy.heard_ns = time_there(work, copy.heard_ns);
+		there = process_table_put(into, &copy);
 		if (!there)
 			return -ENOMEM;
 		work->processes[id] = there->id;
@@ -206,6 +233,7 @@ static int merge_slow_io(struct merging *work)
 		struct slow_io copy = *from;
 
 		copy.process = process_there(work, from->process);
+		copy.insert_ns = time_there(work, from->insert_ns);
 		copy.stack = work->stacks[from->stack];
 		copy.comm =
 			profile_intern_string(work->into, profile_string(work->from, from->comm));
@@ -262,8 +290,10 @@ static int merge_relations(struct merging *work)
 
 /* ---- resources ---- */
 
-static int merge_threads(const struct resource_usage *from, struct resource_usage *into)
+static int merge_threads(const struct merging *work)
 {
+	const struct resource_usage *from = work->from->resources;
+	struct resource_usage *into = work->into->resources;
 	size_t count = resource_usage_process_count(from);
 	_cleanup_free_ uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
 	int err = numbers ? 0 : -ENOMEM;
@@ -271,6 +301,8 @@ static int merge_threads(const struct resource_usage *from, struct resource_usag
 	for (size_t i = 0; i < count && !err; i++) {
 		struct resource_process process = resource_usage_raw_process(from, i);
 
+		process.start_ns = time_there(work, process.start_ns);
+		process.end_ns = time_there(work, process.end_ns);
 		numbers[i] = resource_usage_put_process(into, &process);
 		err = numbers[i] == UINT32_MAX ? -ENOMEM : 0;
 	}
@@ -280,6 +312,8 @@ static int merge_threads(const struct resource_usage *from, struct resource_usag
 		if (!resource_usage_raw_thread(from, i, &thread))
 			continue;
 		thread.process = numbers[thread.process];
+		thread.start_ns = time_there(work, thread.start_ns);
+		thread.end_ns = time_there(work, thread.end_ns);
 		err = resource_usage_put_thread(into, &thread);
 	}
 	return err;
@@ -311,10 +345,11 @@ static int merge_resources(struct merging *work)
 	struct resource_machine machine = resource_usage_machine(from);
 	int err = merge_cgroups(from, into);
 
-	resource_usage_put_known(into, resource_usage_start_ns(from), resource_usage_end_ns(from),
+	resource_usage_put_known(into, time_there(work, resource_usage_start_ns(from)),
+				 time_there(work, resource_usage_end_ns(from)),
 				 resource_usage_missing(from));
 	resource_usage_put_machine(into, &machine);
-	return err ? err : merge_threads(from, into);
+	return err ? err : merge_threads(work);
 }
 
 /* ---- the record ---- */
@@ -328,6 +363,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static void merge_info(struct profile_info *into, const struct profile_info *from)
 {
 	struct profile_info before = *into;
+	uint64_t clock_ns = clock_of(into, from);
 
 	*into = *from;
 	if (!before.end_ns)
@@ -335,7 +371,7 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 	into->sequence = before.sequence;
 	into->start_ns = before.start_ns;
 	into->start_unix_ns = before.start_unix_ns;
-	into->end_ns = larger(before.end_ns, from->end_ns);
+	into->end_ns = larger(before.end_ns, from->end_ns + clock_ns);
 	into->kinds_mask |= before.kinds_mask;
 	into->cpu_count = (uint32_t)larger(before.cpu_count, from->cpu_count);
 	into->own_start_cpu_ns = before.own_start_cpu_ns;
@@ -361,11 +397,13 @@ int slice_merge(struct profile *into, const struct profile *from)
 			       .from = from,
 			       .processes = process_numbers,
 			       .frames = frames,
-			       .stacks = stacks};
+			       .stacks = stacks,
+			       .clock_ns = clock_of(&into->info, &from->info)};
 	int err = process_numbers && frames && stacks ? 0 : -ENOMEM;
 
 	if (into->times)
-		time_line_begin(into->times, from->info.start_ns, from->info.end_ns);
+		time_line_begin(into->times, from->info.start_ns + work.clock_ns,
+				from->info.end_ns + work.clock_ns);
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		err = parts[i](&work);
 	merge_info(&into->info, &from->info);

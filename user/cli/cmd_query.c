@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `pkbpf query`: questions to the history that `pkbpf serve` keeps, also while it runs, and to a
+ * copy of it. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "base/near_match.h"
+#include "cli/command_table.h"
+#include "cli/exit_status.h"
+#include "cli/option_check.h"
+#include "cli/report_profile.h"
+#include "cli/serve_defaults.h"
+#include "history/capacity.h"
+#include "history/history_time.h"
+#include "history/range_diff.h"
+#include "history/series.h"
+#include "history/window_list.h"
+
+#define FIVE_MINUTES ((int64_t)(300 * NS_PER_SECOND))
+#define HOUR	     ((int64_t)(3600 * NS_PER_SECOND))
+#define TOP	     8
+
+enum query_what {
+	QUERY_REPORT,
+	QUERY_PROFILE,
+	QUERY_SERIES,
+	QUERY_DIFF,
+	QUERY_WINDOWS,
+	QUERY_CAPACITY
+};
+
+static const char *const what_names[] = {"report",  "profile",	"series", "diff",
+					 "windows", "capacity", NULL};
+
+struct query_options {
+	const char *store, *from, *to, *base, *base_from, *base_to, *figure, *output, *format;
+	uint64_t step_ns;
+	bool capacity;
+	/* checked */
+	enum query_what what;
+	struct history_range range, base_range;
+};
+
+struct querying {
+	const struct cli_options *options;
+	const struct query_options *own;
+	struct console *console;
+	struct store *store;
+	struct slice_choice choice;
+};
+
+static int fail(const struct querying *query, const struct error *error, int err)
+{
+	console_error(query->console, "%s", error->text);
+	if (err == -EINVAL)
+		return EXIT_STATUS_USAGE;
+	return err == -ENODATA ? EXIT_STATUS_EMPTY : EXIT_STATUS_FAILED;
+}
+
+/* ---- what is not a report ---- */
+
+typedef int (*write_answer)(const void *answer, const struct querying *query, FILE *out);
+
+static int write_to_output(const struct querying *query, write_answer write, const void *answer)
+{
+	const char *path = query->own->output ? query->own->output : "-";
+	struct invoking_user user = {0};
+	struct output_file *file;
+	struct error error;
+	int err = invoking_user_find(&user, &error);
+
+	if (err < 0)
+		return fail(query, &error, -EIO);
+	file = output_file_open(path, &error);
+	err = file ? write(answer, query, output_file_stream(file)) : -EIO;
+	if (file && err < 0)
+		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
+	else if (file)
+		err = output_file_commit(file, user.behind_sudo ? user.uid : (uid_t)-1,
+					 user.behind_sudo ? user.gid : (gid_t)-1, &error);
+	output_file_free(file);
+	invoking_user_done(&user);
+	if (err == -EPIPE && strcmp(path, "-") == 0)
+		return EXIT_STATUS_DONE;
+	return err < 0 ? fail(query, &error, -EIO) : EXIT_STATUS_DONE;
+}
+
+static bool format_is(const struct querying *query, const char *name)
+{
+	const char *format = query->own->format, *path = query->own->output;
+	const char *dot = path && !format ? strrchr(path, '.') : NULL;
+
+	return strcmp(format ? format : dot ? dot + 1 : "", name) == 0;
+}
+
+static int write_series(const void *answer, const struct querying *query, FILE *out)
+{
+	const struct series *series = answer;
+	size_t top = option_name_is_given("top", query->options) ? query->options->top : TOP;
+
+	if (format_is(query, "json"))
+		series_write_json(series, top, out);
+	else if (format_is(query, "csv"))
+		series_write_csv(series, top, out);
+	else
+		series_write_text(series, top, out);
+	return 0;
+}
+
+static int answer_series(struct querying *query)
+{
+	struct series_question question = {
+		.figure = figure_find(query->own->figure ? query->own->figure : "cpu.share"),
+		.by = query->options->by == ROWS_BY_CONTAINER ? ROWS_BY_CONTAINER : ROWS_BY_COMM,
+		.step_ns = query->own->step_ns,
+		.range = query->own->range,
+		.choice = query->choice,
+	};
+	struct series series;
+	struct error error;
+	int err = series_read(query->store, &question, &series, &error), status;
+
+	if (err == 0 && !series.points.count)
+		err = error_set(&error, ENODATA, "there is no history of this interval");
+	status = err < 0 ? fail(query, &error, err) : write_to_output(query, write_series, &series);
+	series_done(&series);
+	return status;
+}
+
+static const struct diff_format_ops *diff_format(const struct query_options *own)
+{
+	if (own->format)
+		return diff_format_by_name(own->format);
+	return own->output && strcmp(own->output, "-") != 0 ? diff_format_by_suffix(own->output)
+							    : diff_format_at(0);
+}
+
+static int write_diff(const void *answer, const struct querying *query, FILE *out)
+{
+	const struct range_diff *diff = answer;
+	const struct cli_options *options = query->options;
+	bool to_stdout = !query->own->output || strcmp(query->own->output, "-") == 0;
+	struct diff_document document = {
+		.comparison = &diff->comparison,
+		.titles = {diff->titles[DIFF_BASE], diff->titles[DIFF_NEW]},
+		.width = options->width || !to_stdout ? options->width
+						      : console_width(STDOUT_FILENO),
+		.full = options->full,
+		.icicle = options->icicle,
+		.kind = (uint32_t)__builtin_ctz(diff->comparison.kinds_mask),
+		.color = to_stdout ? console_wants_color(options->color, STDOUT_FILENO)
+				   : options->color == COLOR_ALWAYS,
+	};
+
+	return diff_format(query->own)->write(&document, out);
+}
+
+static int answer_diff(struct querying *query)
+{
+	const struct history_range ranges[DIFF_SIDES] = {
+		[DIFF_BASE] = query->own->base_range, [DIFF_NEW] = query->own->range};
+	struct range_diff diff;
+	struct error error;
+	int err = range_diff_read(query->store, ranges, &query->choice, &diff, &error);
+	int status = err < 0 ? fail(query, &error, err) : write_to_output(query, write_diff, &diff);
+
+	range_diff_done(&diff);
+	return status;
+}
+
+static int write_windows(const void *answer, const struct querying *query, FILE *out)
+{
+	const struct history_range *range = answer;
+
+	return format_is(query, "json")
+		       ? window_list_write_json(query->store, STORE_SLICE, range, out)
+		       : window_list_write_text(query->store, range, out);
+}
+
+static int answer_windows(struct querying *query)
+{
+	struct history_range all = {0, INT64_MAX};
+
+	return write_to_output(query, write_windows, query->own->from ? &query->own->range : &all);
+}
+
+static int write_capacity(const void *answer, const struct querying *query, FILE *out)
+{
+	if (format_is(query, "json"))
+		capacity_write_json(answer, out);
+	else
+		capacity_write_text(answer, out);
+	return 0;
+}
+
+static int answer_capacity(struct querying *query)
+{
+	struct capacity capacity;
+	struct error error;
+	int err = capacity_read(query->store, query->own->range.to_unix_ns, &capacity, &error);
+
+	return err < 0 ? fail(query, &error, err)
+		       : write_to_output(query, write_capacity, &capacity);
+}
+
+/* ---- reports ---- */
+
+static int each_slice(void *context, recording_take take, void *take_context, struct error *error)
+{
+	const struct querying *query = context;
+	const struct history_range *range = &query->own->range;
+	struct store_windows windows;
+	int err = store_cover(query->store, range->from_unix_ns, range->to_unix_ns, &windows);
+
+	for (size_t i = 0; i < windows.list.count && err == 0; i++) {
+		struct profile *profile;
+
+		/* Missing ones were told. */
+		if (store_read(query->store, &windows.list.items[i], &query->choice, &profile) < 0)
+			continue;
+		err = take(take_context, profile, error);
+		profile_free(profile);
+	}
+	array_free(&windows.list);
+	return err;
+}
+
+static int answer_report(struct querying *query)
+{
+	const struct report_slices slices = {each_slice, query};
+	struct history_range range = query->own->range;
+	struct profile *profile;
+	struct error error;
+	size_t missing;
+	int status, err = history_profile(query->store, &range, &query->choice, &profile, &missing,
+					  &error);
+
+	if (err < 0)
+		return fail(query, &error, err);
+	if (missing)
+		console_error(query->console, "%zu window%s missing: deleted meanwhile, or damaged",
+			      missing, missing == 1 ? " is" : "s are");
+	status = report_profile(query->options, profile, &slices, query->console);
+	profile_free(profile);
+	return status;
+}
+
+static int query_run(const struct cli_options *options, struct console *console)
+{
+	static int (*const answers[])(struct querying * query) = {
+		[QUERY_REPORT] = answer_report,	  [QUERY_PROFILE] = answer_report,
+		[QUERY_SERIES] = answer_series,	  [QUERY_DIFF] = answer_diff,
+		[QUERY_WINDOWS] = answer_windows, [QUERY_CAPACITY] = answer_capacity,
+	};
+	struct querying query = {
+		.options = options,
+		.own = options->own,
+		.console = console,
+		.choice = {.pids = options->live.targets.pids.items,
+			   .pid_count = options->live.targets.pids.count,
+			   .comm = options->live.targets.comm,
+			   .container = options->live.targets.container},
+	};
+	struct store_options store = {.path = serve_store(query.own->store), .read_only = true};
+	struct error error;
+	int status;
+
+	for (size_t i = 0; i < options->source_count; i++)
+		query.choice.kinds_mask |= 1U << options->sources[i]->kind;
+	if (store_open(&store, &query.store, &error) < 0)
+		return fail(&query, &error, -EIO);
+	status = answers[query.own->what](&query);
+	store_close(query.store);
+	return status;
+}
+
+/* ---- options ---- */
+
+static int check_what(struct query_options *own, const struct cli_options *options,
+		      struct error *error)
+{
+	struct near_match near = {0};
+	const char *word = options->files.count ? options->files.items[0] : NULL;
+
+	own->what = own->capacity ? QUERY_CAPACITY : QUERY_REPORT;
+	if (options->files.count > 1 || (word && own->capacity))
+		return error_set(error, EINVAL, "unexpected argument '%s'",
+				 options->files.items[options->files.count - 1]);
+	if (!word)
+		return 0;
+	for (size_t i = 0; what_names[i]; i++) {
+		near_match_offer(&near, word, what_names[i]);
+		if (strcmp(word, what_names[i]) != 0)
+			continue;
+		own->what = (enum query_what)i;
+		return 0;
+	}
+	return error_set(error, EINVAL,
+			 "unknown question '%s'%s%s%s: expected report, profile, series, diff, "
+			 "windows or capacity",
+			 word, near.word ? "; did you mean " : "", near.word ? near.word : "",
+			 near.word ? "?" : "");
+}
+
+static int check_time(const char *text, int64_t now, int64_t *unix_ns, struct error *error)
+{
+	return text ? history_time_parse(text, now, unix_ns, error) : 0;
+}
+
+static int check_base(struct query_options *own, int64_t now, struct error *error)
+{
+	if (!own->base_from != !own->base_to)
+		return error_set(error, EINVAL, "--base-from and --base-to belong together");
+	if (own->base && own->base_from)
+		return error_set(error, EINVAL, "--base and --base-from are mutually exclusive");
+	if (!own->base_from)
+		return range_diff_base(own->base ? own->base : "before", &own->range,
+				       &own->base_range, error);
+	if (check_time(own->base_from, now, &own->base_range.from_unix_ns, error) < 0 ||
+	    check_time(own->base_to, now, &own->base_range.to_unix_ns, error) < 0)
+		return -EINVAL;
+	return own->base_range.from_unix_ns < own->base_range.to_unix_ns
+		       ? 0
+		       : error_set(error, EINVAL, "--base-from must be less than --base-to");
+}
+
+static int check_range(struct query_options *own, struct error *error)
+{
+	int64_t now = history_time_now();
+
+	own->range.to_unix_ns = now;
+	if (check_time(own->to, now, &own->range.to_unix_ns, error) < 0)
+		return -EINVAL;
+	own->range.from_unix_ns =
+		own->range.to_unix_ns - (own->what == QUERY_SERIES ? HOUR : FIVE_MINUTES);
+	if (check_time(own->from, now, &own->range.from_unix_ns, error) < 0)
+		return -EINVAL;
+	if (own->range.from_unix_ns >= own->range.to_unix_ns)
+		return error_set(error, EINVAL, "--from must be less than --to");
+	return check_base(own, now, error);
+}
+
+static int check_output(struct cli_options *options, struct error *error)
+{
+	const struct query_options *own = options->own;
+	struct output_request *request;
+
+	if (own->what == QUERY_DIFF)
+		return diff_format(own) && !diff_format(own)->needs_conditions
+			       ? 0
+			       : error_set(error, EINVAL,
+					   "unknown format of a diff: expected text, json, "
+					   "markdown, folded, svg or html");
+	if (own->what != QUERY_REPORT && own->what != QUERY_PROFILE)
+		return !own->format || strcmp(own->format, "text") == 0 ||
+				       strcmp(own->format, "json") == 0 ||
+				       (own->what == QUERY_SERIES &&
+					strcmp(own->format, "csv") == 0)
+			       ? 0
+			       : error_set(
+					 error, EINVAL,
+					 "invalid value '%s' for --format: expected text or json%s",
+					 own->format, own->what == QUERY_SERIES ? " or csv" : "");
+	if (own->format && output_format_check(own->format, error) < 0)
+		return -EINVAL;
+	request = array_add(&options->outputs);
+	if (!request)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	request->path = own->output ? own->output : "-";
+	request->format = own->format;
+	if (!request->format && own->what == QUERY_PROFILE && strcmp(request->path, "-") == 0)
+		request->format = "folded";
+	return options_check_outputs(options, error);
+}
+
+static int query_check(struct cli_options *options, struct error *error)
+{
+	struct query_options *own = options->own;
+	const struct figure *figure = own->figure ? figure_find(own->figure) : NULL;
+
+	if (own->figure && !figure)
+		return error_set(error, EINVAL, "unknown figure '%s'; see pkbpf(1) FIGURES",
+				 own->figure);
+	if (check_what(own, options, error) < 0 || check_range(own, error) < 0)
+		return -EINVAL;
+	if (options->conditions.count && own->what != QUERY_REPORT && own->what != QUERY_PROFILE)
+		return error_set(error, EINVAL, "--fail-if requires query report");
+	return check_output(options, error);
+}
+
+#define QUERY(member)		OPTION_AT(struct query_options, member)
+#define TEXT_OF(group_, member) .group = OPTION_GROUP_##group_, .form = OPTION_TEXT, QUERY(member)
+
+static const struct option_row own_options[] = {
+	{0, "store", "DIR", "folder of the history; default " SERVE_STORE, TEXT_OF(TARGETS, store),
+	 .completes = OPTION_COMPLETES_FILE,
+	 .text = "It may be one that pkbpf serve writes to, or a copy."},
+	{0, "from", "TIME",
+	 "begin: -90m, 2026-11-27T13:45:00, with Z in UTC; default -5m, "
+	 "of series -1h",
+	 TEXT_OF(EVENTS, from)},
+	{0, "to", "TIME", "end; default now", TEXT_OF(EVENTS, to)},
+	{0, "base", "before|hour|yesterday|lastweek",
+	 "diff: base side: as long before, an hour before, a day, a week; default before",
+	 TEXT_OF(EVENTS, base)},
+	{0, "base-from", "TIME", "diff: begin of the base side", TEXT_OF(EVENTS, base_from)},
+	{0, "base-to", "TIME", "diff: end of the base side", TEXT_OF(EVENTS, base_to)},
+	{0, "figure", "NAME", "series: one of FIGURES, such as blockio.p99; default cpu.share",
+	 TEXT_OF(OUTPUT, figure)},
+	{0, "step", "TIME", "series: length of a point; default that of the windows there are",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, QUERY(step_ns),
+	 .text = "Percentiles of a point are those of all its waits or requests."},
+	{0, "capacity", NULL, "what grows, and when it meets its limit",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, QUERY(capacity)},
+	{'o', "output", "FILE", "output file, - for stdout; the suffix selects the format",
+	 TEXT_OF(OUTPUT, output), .completes = OPTION_COMPLETES_FILE},
+	{'f', "format", "NAME", "format of the output", TEXT_OF(OUTPUT, format),
+	 .completes = OPTION_COMPLETES_FORMAT},
+	{0},
+};
+
+const struct command_row command_query = {
+	.name = "query",
+	.synopsis = "query [report|profile|series|diff|windows|capacity] [OPTIONS]",
+	.summary = "Asks the history that pkbpf serve keeps",
+	.options =
+		(const char *const[]){"pid",	 "container", "comm",	   "events",	  "top",
+				      "by",	 "fail-if",   "pid-frame", "wait-states", "icicle",
+				      "lines",	 "full",      "sort",	   "width",	  "tree",
+				      "by-line", "quiet",     "verbose",   "color",	  NULL},
+	.words =
+		(const struct command_words[]){
+			{"container",
+			 "processes of containers, pods or units of this name, or with an id that "
+			 "begins so"},
+			{NULL, NULL},
+		},
+	.own_options = own_options,
+	.own_size = sizeof(struct query_options),
+	.takes_files = true,
+	.check = query_check,
+	.run = query_run,
+};

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads windows one after the other and keeps a number of each. */
+#include "history/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "finding/results.h"
+#include "profile/slice/slice.h"
+
+/* A picture has no use for more points. */
+#define POINTS_MAX 400
+#define GROUPS_MAX 512
+
+/* ---- groups ---- */
+
+static struct series_group *find_group(struct series *series, const char *name)
+{
+	struct series_group *group;
+
+	array_foreach(&series->groups, each)
+		if (strcmp(each->name, name) == 0)
+			return each;
+	if (series->groups.count == GROUPS_MAX)
+		return NULL;
+	group = array_add(&series->groups);
+	if (!group)
+		return NULL;
+	group->values = calloc(POINTS_MAX, sizeof(*group->values));
+	if (!group->values) {
+		series->groups.count--;
+		return NULL;
+	}
+	snprintf(group->name, sizeof(group->name), "%s", name);
+	return group;
+}
+
+static void add_value(struct series *series, const char *name, double value)
+{
+	struct series_group *group = find_group(series, name);
+	size_t point = series->points.count - 1;
+
+	if (!group)
+		return;
+	if (series->question.figure->is_largest)
+		group->values[point] = value > group->values[point] ? value : group->values[point];
+	else
+		group->values[point] += value;
+	group->sum += value;
+}
+
+/* Rows that share a name add up; a length is the largest. */
+static void add_row(struct series *series, const struct resource_rows *rows,
+		    const struct resource_row *row)
+{
+	const char *name = series->question.by == ROWS_BY_CONTAINER ? row->container : row->name;
+	double value;
+
+	if (figure_value(series->question.figure, rows, row, &value) && value != 0)
+		add_value(series, name[0] ? name : "(none)", value);
+}
+
+/* ---- points ---- */
+
+static void add_profile(struct series *series, const struct profile *profile)
+{
+	struct series_point *point = &series->points.items[series->points.count - 1];
+	const struct figure *figure = series->question.figure;
+	const struct resource_rows *rows;
+	struct results results;
+	double value;
+
+	results_init(&results, profile, series->question.by);
+	if (results_rows(&results, &rows) == 0) {
+		point->busy_percent = rows->busy_percent;
+		if (figure->scope == FIGURE_OF_RUN && figure_value(figure, rows, NULL, &value))
+			add_value(series, "machine", value);
+		for (size_t i = 0; i < rows->all_count && figure->scope == FIGURE_OF_ROW; i++)
+			add_row(series, rows, &rows->items[i]);
+	}
+	results_done(&results);
+}
+
+static size_t windows_of_point(const struct series *series, const struct store_windows *windows,
+			       size_t first)
+{
+	int64_t step_ns = (int64_t)series->question.step_ns;
+	size_t count = 1;
+
+	if (!step_ns)
+		return 1;
+	while (first + count < windows->list.count &&
+	       windows->list.items[first + count].begin_unix_ns / step_ns ==
+		       windows->list.items[first].begin_unix_ns / step_ns)
+		count++;
+	return count;
+}
+
+static int read_point(struct store *store, struct series *series,
+		      const struct store_windows *windows, size_t first, size_t count)
+{
+	struct store_windows part = {
+		.list = {.items = windows->list.items + first, .count = count}};
+	struct series_point *point = array_add(&series->points);
+	struct profile *profile;
+	size_t missing;
+	int err;
+
+	if (!point)
+		return -ENOMEM;
+	*point = (struct series_point){
+		.range = {part.list.items[0].begin_unix_ns, part.list.items[count - 1].end_unix_ns},
+		.busy_percent = -1,
+	};
+	array_foreach(&part.list, window)
+		point->covered_ns += (double)(window->end_unix_ns - window->begin_unix_ns);
+	/* A deleted or damaged window is a gap. */
+	err = store_merge(store, &part, &series->question.choice, &profile, &missing);
+	if (err < 0)
+		return err;
+	if (profile)
+		add_profile(series, profile);
+	profile_free(profile);
+	return 0;
+}
+
+static int by_sum(const void *left, const void *right)
+{
+	const struct series_group *a = left, *b = right;
+
+	return a->sum > b->sum ? -1 : a->sum < b->sum;
+}
+
+int series_read(struct store *store, const struct series_question *question,
+		struct series *ret_series, struct error *error)
+{
+	size_t most = question->step_ns ? HISTORY_WINDOWS_MAX : POINTS_MAX;
+	struct store_windows windows;
+	int err;
+
+	*ret_series = (struct series){.question = *question};
+	if (question->step_ns &&
+	    (uint64_t)(question->range.to_unix_ns - question->range.from_unix_ns) /
+			    question->step_ns >=
+		    POINTS_MAX - 1)
+		return error_set(error, EINVAL, "more than %d points: choose a longer step",
+				 POINTS_MAX - 2);
+	err = history_windows(store, &question->range, most, &windows);
+	for (size_t at = 0, count;
+	     err == 0 && at < windows.list.count && ret_series->points.count < POINTS_MAX;
+	     at += count) {
+		count = windows_of_point(ret_series, &windows, at);
+		err = read_point(store, ret_series, &windows, at, count);
+	}
+	array_free(&windows.list);
+	if (ret_series->groups.count)
+		qsort(ret_series->groups.items, ret_series->groups.count,
+		      sizeof(*ret_series->groups.items), by_sum);
+	if (err < 0)
+		return error_set(error, -err, "cannot read the history: %s", strerror(-err));
+	return 0;
+}
+
+/* Windows differ in length. */
+double series_value(const struct series *series, const struct series_group *group, size_t point)
+{
+	const struct figure *figure = series->question.figure;
+	double seconds = series->points.items[point].covered_ns / (double)NS_PER_SECOND;
+	bool adds_up = figure->scope == FIGURE_OF_ROW && !figure->is_largest &&
+		       figure->unit != FIGURE_PERCENT && strcmp(figure->group, "threads") != 0 &&
+		       strncmp(figure->name, "rss", 3) != 0;
+
+	return adds_up && seconds > 0 ? group->values[point] / seconds : group->values[point];
+}
+
+void series_done(struct series *series)
+{
+	array_foreach(&series->groups, group)
+		free(group->values);
+	array_free(&series->groups);
+	array_free(&series->points);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A figure over time as text, JSON and CSV. */
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "history/series.h"
+
+#define COLUMN 14
+
+void series_write_json(const struct series *series, size_t top, FILE *out)
+{
+	fprintf(out, "{\"figure\":\"%s.%s\",\"windows\":[", series->question.figure->group,
+		series->question.figure->name);
+	array_foreach(&series->points, point)
+		fprintf(out, "%s[%.3f,%.3f]", point == series->points.items ? "" : ",",
+			(double)point->range.from_unix_ns / 1e9,
+			(double)point->range.to_unix_ns / 1e9);
+	fprintf(out, "],\"machine_busy_percent\":[");
+	array_foreach(&series->points, point)
+		fprintf(out, point->busy_percent < 0 ? "%snull" : "%s%.3f",
+			point == series->points.items ? "" : ",", point->busy_percent);
+	fprintf(out, "],\"series\":[");
+	for (size_t i = 0; i < series->groups.count && i < top; i++) {
+		const struct series_group *group = &series->groups.items[i];
+
+		fprintf(out, "%s{\"name\":", i ? "," : "");
+		escape_json(out, group->name);
+		fprintf(out, ",\"values\":[");
+		for (size_t j = 0; j < series->points.count; j++)
+			fprintf(out, "%s%.6g", j ? "," : "", series_value(series, group, j));
+		fprintf(out, "]}");
+	}
+	fprintf(out, "]}\n");
+}
+
+void series_write_csv(const struct series *series, size_t top, FILE *out)
+{
+	fprintf(out, "begin_unix,end_unix,machine_busy_percent");
+	for (size_t i = 0; i < series->groups.count && i < top; i++) {
+		fputc(',', out);
+		escape_csv(out, series->groups.items[i].name);
+	}
+	fprintf(out, "\r\n");
+	for (size_t j = 0; j < series->points.count; j++) {
+		const struct series_point *point = &series->points.items[j];
+
+		fprintf(out, "%.3f,%.3f,", (double)point->range.from_unix_ns / 1e9,
+			(double)point->range.to_unix_ns / 1e9);
+		if (point->busy_percent >= 0)
+			fprintf(out, "%.3f", point->busy_percent);
+		for (size_t i = 0; i < series->groups.count && i < top; i++)
+			fprintf(out, ",%.6g", series_value(series, &series->groups.items[i], j));
+		fprintf(out, "\r\n");
+	}
+}
+
+static const char *bytes_text(double value, char text[32])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	size_t unit = 0;
+
+	while ((value >= 1000 || value <= -1000) && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text, 32, unit && value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return text;
+}
+
+static const char *time_text(double ns, char text[32])
+{
+	if (ns >= 1e9)
+		snprintf(text, 32, "%.2f s", ns / 1e9);
+	else if (ns >= 1e6)
+		snprintf(text, 32, "%.1f ms", ns / 1e6);
+	else
+		snprintf(text, 32, "%.0f us", ns / 1e3);
+	return text;
+}
+
+static const char *value_text(const struct figure *figure, double value, char text[32])
+{
+	if (value == 0)
+		return ".";
+	switch (figure->unit) {
+	case FIGURE_NS:
+		return time_text(value, text);
+	case FIGURE_BYTES:
+	case FIGURE_SIGNED_BYTES:
+		return bytes_text(value, text);
+	case FIGURE_PERCENT:
+		snprintf(text, 32, "%.1f %%", value);
+		break;
+	case FIGURE_COUNT:
+		snprintf(text, 32, value < 100 ? "%.1f" : "%.0f", value);
+		break;
+	}
+	return text;
+}
+
+static void write_time(int64_t unix_ns, FILE *out)
+{
+	time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_SECOND);
+	struct tm calendar;
+	char text[32] = "";
+
+	if (localtime_r(&seconds, &calendar))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &calendar);
+	fprintf(out, "%-19s", text);
+}
+
+void series_write_text(const struct series *series, size_t top, FILE *out)
+{
+	const struct figure *figure = series->question.figure;
+	char text[32], name[COLUMN + 1];
+
+	fprintf(out, "%s.%s: %s\n%-19s  %6s", figure->group, figure->name, figure->summary, "begin",
+		"busy%");
+	for (size_t i = 0; i < series->groups.count && i < top; i++)
+		fprintf(out, "  %*s", COLUMN,
+			escape_terminal(name, sizeof(name), series->groups.items[i].name));
+	fputc('\n', out);
+	for (size_t j = 0; j < series->points.count; j++) {
+		const struct series_point *point = &series->points.items[j];
+
+		write_time(point->range.from_unix_ns, out);
+		if (point->busy_percent < 0)
+			fprintf(out, "  %6s", "-");
+		else
+			fprintf(out, "  %6.1f", point->busy_percent);
+		for (size_t i = 0; i < series->groups.count && i < top; i++)
+			fprintf(out, "  %*s", COLUMN,
+				value_text(figure,
+					   series_value(series, &series->groups.items[i], j),
+					   text));
+		fputc('\n', out);
+	}
+}
