@@ -257,6 +257,27 @@ double computing_severity(const struct analysis *analysis, const struct activity
 	return sum->cpu.involuntary > sum->cpu.voluntary && wanted > severity ? wanted : severity;
 }
 
+/* Threads that wait for a lock longer than all of them compute or would: the lock comes first, and
+ * where they compute they may well hold it. */
+static double severity_beside_locks(const struct analysis *analysis,
+				    const struct activity *activity, double severity)
+{
+	uint64_t used_ns = activity->on_cpu_ns + activity->runqueue_ns;
+
+	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++) {
+		uint64_t time_ns = activity->waits[class].time_ns;
+		const char *rule = wait_class_row(class)->rule;
+		double of_lock;
+
+		if (!rule || strcmp(rule, "lock_bound") != 0 || time_ns <= used_ns)
+			continue;
+		of_lock = activity_severity(analysis, activity, time_ns);
+		if (of_lock >= ACTIVE_PERCENT && severity >= of_lock)
+			severity = of_lock - 1;
+	}
+	return severity;
+}
+
 static void find_computing(const struct analysis *analysis, const struct activity *activity,
 			   struct findings *findings)
 {
@@ -271,6 +292,7 @@ static void find_computing(const struct analysis *analysis, const struct activit
 	finding.severity = computing_severity(analysis, activity);
 	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
 		return;
+	finding.severity = severity_beside_locks(analysis, activity, finding.severity);
 	/* That it may not compute more is the finding. */
 	if (finding_targets_are_limited(analysis->rows) && finding.severity > ACTIVE_PERCENT)
 		finding.severity = ACTIVE_PERCENT;

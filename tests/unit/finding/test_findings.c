@@ -299,6 +299,39 @@ static void waiting_for_locks_is_found_and_told_with_who_takes_them(void **state
 	assert_true(findings.findings[0].severity > 59 && findings.findings[0].severity < 61);
 }
 
+/* Threads of one process wait for a mutex for so many seconds while it computes for eight. */
+static struct findings of_lock_and_computing(uint64_t seconds)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_CPU, 8 * SECOND,
+		      12 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5,
+							 .comm = "app",
+							 .run_ns = 8 * SECOND,
+							 .voluntary = 10,
+							 .involuntary = 100});
+	account_on_cpu(&fake, 5, "app", 8 * SECOND);
+	account_samples(&fake, 5, "app", 792, FAKE_IPS(ACCOUNT_SPIN, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 100 * seconds, 10 * MS, 1,
+		      FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
+	profile_info(fake.profile)->has_targets = true;
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void a_lock_comes_before_computing_that_takes_less_time(void **state)
+{
+	struct findings findings = of_lock_and_computing(9);
+
+	assert_string_equal(findings.findings[0].rule, "lock_bound");
+	assert_non_null(finding_of(&findings, "cpu_bound"));
+	findings = of_lock_and_computing(4);
+	assert_string_equal(findings.findings[0].rule, "cpu_bound");
+	assert_non_null(finding_of(&findings, "lock_bound"));
+}
+
 static void lost_samples_are_found(void **state)
 {
 	struct fake_profile fake;
@@ -424,6 +457,7 @@ int main(void)
 		cmocka_unit_test(requests_held_back_before_the_device_are_told),
 		cmocka_unit_test(waiting_for_asynchronous_requests_is_disk_wait),
 		cmocka_unit_test(waiting_for_locks_is_found_and_told_with_who_takes_them),
+		cmocka_unit_test(a_lock_comes_before_computing_that_takes_less_time),
 		cmocka_unit_test(lost_samples_are_found),
 		cmocka_unit_test(lost_waits_are_found),
 		cmocka_unit_test(a_quiet_machine_has_no_findings),
