@@ -22,6 +22,12 @@ static const struct plumbing_name of_kernel[] = {KERNEL_PLUMBING(ROW)};
 static const struct plumbing_name of_programs[] = {PROGRAM_PLUMBING(ROW)};
 #undef ROW
 
+/* CPython and those modules of its own that call the system; other modules do work of their own. */
+static const char *const interpreter_modules[] = {
+	"python3",	   "libpython3.",     "_socket.cpython-",	   "_ssl.cpython-",
+	"select.cpython-", "_queue.cpython-", "_posixsubprocess.cpython-", "_asyncio.cpython-",
+};
+
 static bool matches(const char *pattern, const char *name)
 {
 	const char *star = strchr(pattern, '*');
@@ -74,6 +80,17 @@ void plumbing_done(struct plumbing *plumbing)
 static bool is_of_program(const struct function *function)
 {
 	return function->mark != FUNCTION_KERNEL && function->mark != FUNCTION_TRUNCATED;
+}
+
+bool plumbing_is_of_interpreter(const struct function *function)
+{
+	if (function->mark != FUNCTION_PLAIN && function->mark != FUNCTION_INLINED)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(interpreter_modules); i++)
+		if (!strncmp(function->module, interpreter_modules[i],
+			     strlen(interpreter_modules[i])))
+			return true;
+	return false;
 }
 
 /* "read" of __x64_sys_read; without the digits that tell versions of a call apart. */
@@ -129,11 +146,14 @@ static const struct function *caller_of_kernel(const struct plumbing *plumbing,
 struct kept {
 	const struct function *caller; /* of the kernel, NULL: none */
 	bool has_call;		       /* the system call is known by its name */
+	bool has_python;	       /* a Python function calls it */
 	size_t all, of_program;	       /* callees that are shown */
 };
 
 static bool is_shown(enum frame_sort sort, const struct function *function, const struct kept *kept)
 {
+	if (kept->has_python && plumbing_is_of_interpreter(function))
+		return false;
 	switch (sort) {
 	case FRAME_OF_PLACE:
 		return true;
@@ -190,8 +210,11 @@ size_t plumbing_remove(const struct plumbing *plumbing, uint32_t *functions, siz
 	uint32_t outermost = count ? functions[count - 1] : 0;
 	struct kept kept = {.caller = caller_of_kernel(plumbing, functions, count)};
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		kept.has_call |= plumbing->sorts[functions[i]] == FRAME_IS_CALL;
+		kept.has_python |= function_table_get(plumbing->functions, functions[i])->mark ==
+				   FUNCTION_PYTHON;
+	}
 	for (size_t i = 0; i < count; i++) {
 		uint32_t id = functions[i];
 		const struct function *function = function_table_get(plumbing->functions, id);

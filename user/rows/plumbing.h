@@ -7,6 +7,7 @@
 #ifndef PKBPF_ROWS_PLUMBING_H
 #define PKBPF_ROWS_PLUMBING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,8 @@ int plumbing_init(struct plumbing *plumbing, const struct function_table *functi
 void plumbing_done(struct plumbing *plumbing);
 /* Sort of a function by its name; for tests. */
 enum frame_sort plumbing_sort(const struct function *function);
+/* A C function of CPython itself: below a Python function it only says how that is run. */
+bool plumbing_is_of_interpreter(const struct function *function);
 /* Removes plumbing from a stack, leaf first, in place. Returns how many functions are left: at
  * least one, unless there was none. */
 size_t plumbing_remove(const struct plumbing *plumbing, uint32_t *functions, size_t count);

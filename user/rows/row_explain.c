@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "rows/plumbing.h"
 #include "rows/resource_rows.h"
 
 #define NO_FUNCTION UINT32_MAX
@@ -31,6 +32,7 @@ struct stack_left {
 struct search {
 	const struct resource_rows *rows;
 	bool user_only;
+	bool has_python; /* Python functions explain it: how they are run does not count */
 	ARRAY_OF(struct stack_left) stacks;
 	uint64_t weight;	     /* of these */
 	struct inclusive *functions; /* of the table: by what these stacks have above the path */
@@ -206,6 +208,17 @@ static bool is_on_path(const struct search *search, uint32_t function)
 	return false;
 }
 
+static bool has_python(const struct search *search, uint64_t least)
+{
+	size_t count = function_table_count(search->rows->functions);
+
+	for (uint32_t i = 0; i < count; i++)
+		if (search->functions[i].weight >= least &&
+		    function_table_get(search->rows->functions, i)->mark == FUNCTION_PYTHON)
+			return true;
+	return false;
+}
+
 /* The nearest of those above the path with at least this weight; NO_FUNCTION: there is none. */
 static uint32_t nearest(const struct search *search, uint64_t least, enum wanted wanted)
 {
@@ -220,7 +233,8 @@ static uint32_t nearest(const struct search *search, uint64_t least, enum wanted
 		if (search->functions[i].weight < least || is_on_path(search, i) ||
 		    (wanted >= WANT_NAMED && !function->named) ||
 		    (wanted >= WANT_OF_PROGRAM &&
-		     (is_c_library(function) || is_plumbing(function))))
+		     (is_c_library(function) || is_plumbing(function) ||
+		      (search->has_python && plumbing_is_of_interpreter(function)))))
 			continue;
 		distance = search->functions[i].distance / (double)search->functions[i].weight;
 		if (best == NO_FUNCTION || distance < least_distance) {
@@ -331,6 +345,7 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	explanation.whole = search.weight;
 	half = search.weight / 2 + search.weight % 2;
 	count_functions(&search);
+	search.has_python = has_python(&search, half);
 	if (search.user_only) {
 		find_path(&search, half);
 	} else {

@@ -168,11 +168,32 @@ static void functions_of_programs_are_not_taken_for_the_kernels(void **state)
 	assert_int_equal(plumbing_sort(&copy), FRAME_OF_CALL);
 }
 
+static void the_interpreter_is_told_from_modules_that_work_for_programs(void **state)
+{
+	static const struct {
+		struct function function;
+		bool is_interpreter;
+	} rows[] = {
+		{{.module = "python3.11", .mark = FUNCTION_PLAIN}, true},
+		{{.module = "libpython3.13.so.1.0", .mark = FUNCTION_INLINED}, true},
+		{{.module = "_socket.cpython-310-x86_64-linux-gnu.so"}, true},
+		{{.module = "_multiarray_umath.cpython-311-x86_64-linux-gnu.so"}, false},
+		{{.module = "libc.so.6"}, false},
+		{{.module = "python3.11", .mark = FUNCTION_PYTHON}, false},
+		{{.module = ""}, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_int_equal(plumbing_is_of_interpreter(&rows[i].function),
+				 rows[i].is_interpreter);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_tells_one_place_from_another_is_left),
 		cmocka_unit_test(functions_of_programs_are_not_taken_for_the_kernels),
+		cmocka_unit_test(the_interpreter_is_told_from_modules_that_work_for_programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
