@@ -79,6 +79,7 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 		file = bpf_map_lookup_elem(&unwind_files, &key);
 		if (!file || !(file->flags & PKBPF_FILE_READY))
 			return PKBPF_END_NO_TABLE;
+		state->mapping_flags |= file->flags & PKBPF_FILE_REFUSED;
 		state->text_start = file->text_start;
 		state->first_page = file->first_page;
 		state->edition = file->edition;

@@ -117,6 +117,8 @@ enum pkbpf_stack_end {
 	/* not from the unwinder: the report's class for complete stacks with frames found by
 	 * unverified frame pointers, or with a root that no unwind info marks */
 	PKBPF_END_GUESSED = 26,
+	/* the unwind info of this code is too large or damaged, and no frame pointer is usable */
+	PKBPF_END_REFUSED = 27,
 	PKBPF_END_COUNT,
 };
 

@@ -144,7 +144,8 @@ struct pkbpf_unwind_page {
 };
 
 enum {
-	PKBPF_FILE_READY = 1, /* unset: table not built yet, or evicted */
+	PKBPF_FILE_READY = 1,	 /* unset: table not built yet, or evicted */
+	PKBPF_FILE_REFUSED = 64, /* its unwind info is too large or damaged: no rows */
 };
 
 struct pkbpf_unwind_file {
@@ -222,6 +223,7 @@ enum {
 	PKBPF_MAPPING_NO_ROOM = 8,  /* a file beyond the maximum number of files */
 	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, now or ever */
 	PKBPF_MAPPING_VSYSCALL = 32,
+	PKBPF_MAPPING_REFUSED = PKBPF_FILE_REFUSED, /* of its file; in BPF only in a state */
 };
 
 /* An executable mapping of a process. ELF address = address - bias. */

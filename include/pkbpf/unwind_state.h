@@ -116,9 +116,11 @@ struct pkbpf_unwind_state {
  * takes kernel stack, of which Linux 5.10 leaves them hardly any. */
 static inline __u32 pkbpf_unwind_reason(const struct pkbpf_unwind_state *state, __u32 end)
 {
-	return end == PKBPF_END_NO_RULE && state->mapping_flags & PKBPF_MAPPING_NO_FILE
-		       ? PKBPF_END_NO_FILE
-		       : end;
+	if (end != PKBPF_END_NO_RULE)
+		return end;
+	if (state->mapping_flags & PKBPF_MAPPING_REFUSED)
+		return PKBPF_END_REFUSED;
+	return state->mapping_flags & PKBPF_MAPPING_NO_FILE ? PKBPF_END_NO_FILE : end;
 }
 
 #endif

@@ -42,6 +42,7 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_NO_FILE] = END("its file cannot be opened"),
 	[PKBPF_END_OTHER_STACK] = END("caller's stack not found"),
 	[PKBPF_END_GUESSED] = END("complete with unverified frames"),
+	[PKBPF_END_REFUSED] = END("unwind info too large or damaged"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");

@@ -95,6 +95,16 @@ static void says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowher
 	assert_int_equal(result.end, PKBPF_END_NO_FILE);
 }
 
+static void says_that_unwind_info_was_refused_where_frame_pointers_lead_nowhere(void **state)
+{
+	struct paper paper = {.flags = PKBPF_MAPPING_REFUSED};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 17, [PKBPF_REG_IP] = CODE + 0x20};
+
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_REFUSED);
+	paper.flags = 0;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_RULE);
+}
+
 static void ends_with_the_reason(void **state)
 {
 	static const struct {
@@ -188,6 +198,8 @@ int main(void)
 		cmocka_unit_test(believes_frame_pointers_only_where_they_can_be_true),
 		cmocka_unit_test(
 			says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere),
+		cmocka_unit_test(
+			says_that_unwind_info_was_refused_where_frame_pointers_lead_nowhere),
 		cmocka_unit_test(ends_with_the_reason),
 		cmocka_unit_test(leaves_out_what_lies_above_the_end),
 		cmocka_unit_test(reports_code_that_is_not_known_yet),

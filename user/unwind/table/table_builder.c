@@ -174,9 +174,10 @@ static void keep_what_there_is(struct table_file *file)
 	file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
 }
 
-/* table NULL: the file has none; the unwind step then uses frame pointers. */
+/* table NULL: the file has none, or what it has was refused; the unwind step then uses frame
+ * pointers. */
 static void publish(struct table_cache *cache, struct table_file *file,
-		    const struct unwind_table *table)
+		    const struct unwind_table *table, bool is_refused)
 {
 	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
 	struct row_placement placement = {0};
@@ -201,7 +202,9 @@ static void publish(struct table_cache *cache, struct table_file *file,
 		entry->edition = ++cache->last_edition;
 		entry->last_used = table_epoch_now();
 		/* Last: an unwind that reads the flag reads the other fields, too. */
-		__atomic_store_n(&entry->flags, PKBPF_FILE_READY, __ATOMIC_RELEASE);
+		__atomic_store_n(&entry->flags,
+				 PKBPF_FILE_READY | (is_refused ? PKBPF_FILE_REFUSED : 0),
+				 __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&cache->lock);
 }
@@ -226,7 +229,7 @@ static void build(struct table_cache *cache, struct table_file *file, struct elf
 	file->lacks_rules = rule_set_refused(cache->rules) != refused;
 	/* A file that was overwritten meanwhile no longer has the code that was mapped. */
 	if (elf_program_written_ns(image) == file->written_ns)
-		publish(cache, file, err ? NULL : table);
+		publish(cache, file, err ? NULL : table, err && err != -ENODATA);
 	else
 		give_up(cache, file);
 	unwind_table_free(table);

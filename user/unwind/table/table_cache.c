@@ -368,7 +368,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 		text_layout_read(&file->segments, &layout);
 		ret_mapping->bias = bias + text_layout_removed(&layout, start - bias);
 		ret_mapping->file = file->slot;
-		ret_mapping->flags = 0;
+		ret_mapping->flags = cache->memory.files[file->slot].flags & PKBPF_FILE_REFUSED;
 	} else {
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
 	}
