@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "diff/student_t.h"
+#include "statistics/student_t.h"
 
 const char *const diff_verdict_names[] = {
 	[DIFF_SAME] = "same",	      [DIFF_GREW] = "grew",	    [DIFF_SHRANK] = "shrank",

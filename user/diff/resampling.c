@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash_map.h"
+#include "statistics/random.h"
 
 /* Blocks of one length. */
 struct plan {
@@ -34,16 +35,6 @@ struct resampling {
 	double *run_lengths;
 };
 
-/* SplitMix64 (Steele, Lea and Flood 2014): equal on all machines. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
 /* Of a run's slices: about the cube root of their number is best where they depend little on each
  * other (Hall, Horowitz and Jing 1995); where they do, the square root keeps more of it together.
  */
@@ -71,7 +62,7 @@ static void draw_run(struct plan *plan, size_t block, size_t first, size_t end)
 
 	for (size_t draw = 0; draw < RESAMPLING_DRAWS; draw++) {
 		for (size_t drawn = 0; drawn < count;) {
-			size_t at = (size_t)(next_random(&state) % count);
+			size_t at = (size_t)(random_next(&state) % count);
 
 			for (size_t i = 0; i < block && drawn < count; i++, drawn++)
 				plan->times[(first + (at + i) % count) * RESAMPLING_DRAWS + draw]++;

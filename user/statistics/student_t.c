@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Student's t distribution by the regularized incomplete beta function, from its continued fraction
  * (Abramowitz and Stegun 26.5.8), evaluated by Lentz's method. */
-#include "diff/student_t.h"
+#include "statistics/student_t.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Student's t distribution. */
-#ifndef PKBPF_DIFF_STUDENT_T_H
-#define PKBPF_DIFF_STUDENT_T_H
+#ifndef PKBPF_STATISTICS_STUDENT_T_H
+#define PKBPF_STATISTICS_STUDENT_T_H
 
 /* Degrees of freedom above this are as good as infinitely many. */
 #define STUDENT_T_MANY 10000.0
