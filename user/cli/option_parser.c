@@ -171,7 +171,7 @@ static int take_command(struct reading *reading, struct error *error)
 {
 	int err = 0;
 
-	if (reading->command->takes_files) {
+	if (reading->command->takes_files && !reading->command->takes_command) {
 		while (reading->next < reading->count && err == 0)
 			err = take_file(reading, reading->words[reading->next++], error);
 		return err;

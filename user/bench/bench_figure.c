@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bench/bench_figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rows/human.h"
+
+const struct bench_figure_row bench_figures[BENCH_FIGURES] = {
+#define X(number, text, title, unit, summary) [BENCH_##number] = {text, title, summary, unit},
+	BENCH_FIGURE_LIST(X)
+#undef X
+};
+
+int bench_figure_find(const char *name)
+{
+	for (int i = 0; i < BENCH_FIGURES; i++)
+		if (strcmp(bench_figures[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+const char *bench_unit_suffix(enum bench_unit unit)
+{
+	return unit == BENCH_NS ? "_ns" : unit == BENCH_BYTES ? "_bytes" : "";
+}
+
+char *bench_value_text(char text[BENCH_VALUE_SIZE], enum bench_unit unit, double value)
+{
+	char buffer[HUMAN_SIZE];
+	uint64_t whole = human_whole(fabs(value));
+	const char *human = unit == BENCH_NS	  ? human_time(buffer, whole)
+			    : unit == BENCH_BYTES ? human_bytes(buffer, whole)
+						  : human_count(buffer, whole);
+
+	snprintf(text, BENCH_VALUE_SIZE, "%s%.38s", value < 0 && whole ? "-" : "", human);
+	return text;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finds formats by name or by the end of a path; makes what they write. */
+#include "bench/bench_format.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BENCH_FORMAT_ADDRESS(name) &bench_format_##name,
+static const struct bench_format_ops *const formats[] = {BENCH_FORMATS(BENCH_FORMAT_ADDRESS)};
+#undef BENCH_FORMAT_ADDRESS
+
+const struct bench_format_ops *bench_format_at(size_t index)
+{
+	return index < ARRAY_SIZE(formats) ? formats[index] : NULL;
+}
+
+const struct bench_format_ops *bench_format_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+const struct bench_format_ops *bench_format_by_suffix(const char *path)
+{
+	const struct bench_format_ops *best = NULL;
+	size_t best_length = 0, path_length = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		size_t length = strlen(formats[i]->suffix);
+
+		if (length > best_length && length < path_length &&
+		    strcmp(path + path_length - length, formats[i]->suffix) == 0) {
+			best = formats[i];
+			best_length = length;
+		}
+	}
+	return best;
+}
+
+/* ---- the document ---- */
+
+const struct bench *bench_document_base(const struct bench_document *document)
+{
+	return document->baseline ? document->baseline : document->bench;
+}
+
+static int add_pair(struct bench_document *document, uint32_t base, uint32_t new)
+{
+	const struct bench *base_bench = bench_document_base(document);
+	struct bench_pair *pair = array_add(&document->pairs);
+	int err = pair ? 0 : -ENOMEM;
+
+	if (err < 0)
+		return err;
+	pair->base = base;
+	pair->new = new;
+	for (int figure = 0; figure < BENCH_FIGURES && err == 0; figure++)
+		err = bench_compare(base_bench, base, document->bench, new,
+				    (enum bench_figure)figure, &document->judgement,
+				    &pair->figures[figure]);
+	if (err == 0)
+		err = bench_verdict_states(base_bench, base, document->bench, new,
+					   &document->judgement, pair->states,
+					   sizeof(pair->states));
+	return err;
+}
+
+/* The variant of the baseline with the same command; else, when both have one alone, that. */
+static bool find_base(const struct bench_document *document, uint32_t new, uint32_t *ret_base)
+{
+	const struct bench *baseline = document->baseline;
+	const char *label = document->bench->variants.items[new].label;
+
+	for (uint32_t i = 0; i < baseline->variants.count; i++) {
+		if (strcmp(baseline->variants.items[i].label, label) != 0)
+			continue;
+		*ret_base = i;
+		return true;
+	}
+	*ret_base = 0;
+	return baseline->variants.count == 1 && document->bench->variants.count == 1;
+}
+
+static int add_pairs(struct bench_document *document)
+{
+	uint32_t count = (uint32_t)document->bench->variants.count, base = 0;
+	int err = 0;
+
+	for (uint32_t i = document->baseline ? 0 : 1; i < count && err == 0; i++)
+		if (!document->baseline || find_base(document, i, &base))
+			err = add_pair(document, base, i);
+	return err;
+}
+
+int bench_document_init(struct bench_document *document, const struct bench *bench,
+			const struct bench *baseline, double threshold, double risk)
+{
+	size_t pairs = bench->variants.count - (baseline ? 0 : 1);
+	int err;
+
+	*document = (struct bench_document){
+		.bench = bench,
+		.baseline = baseline,
+		/* So that any of them is wrong with this risk alone (Bonferroni). */
+		.judgement = {threshold, pairs > 1 ? risk / (double)pairs : risk},
+		.trend = bench_trend(bench),
+	};
+	err = outliers_find(bench, &document->outliers);
+	if (err == 0)
+		err = add_pairs(document);
+	return err;
+}
+
+void bench_document_done(struct bench_document *document)
+{
+	array_free(&document->pairs);
+	array_free(&document->gates);
+	free(document->outliers.items);
+	document->outliers = (struct outliers){0};
+}
