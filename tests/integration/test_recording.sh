@@ -37,6 +37,20 @@ for file in live/*; do
 done
 grep -q '^spin;.*spin_here' live/o.cpu.folded || fail "spin_here is not there"
 
+begin "functions get their names from debug files elsewhere"
+mkdir -p debug/below
+cp "$workloads/spin" spin
+objcopy --only-keep-debug spin debug/below/any.name
+strip spin
+record -F 499 -e cpu -o stripped.pkbpf -- ./spin 0.3
+run 0 report -q -f folded stripped.pkbpf
+! grep -q spin_here out || fail "spin_here has its name already"
+run 0 report -q -f folded stripped.pkbpf --symbols debug
+grep -q '^spin;.*;spin_here' out || fail "spin_here has no name: $(tail -n 1 out)"
+mkdir empty
+run 0 report -f folded stripped.pkbpf --symbols empty
+says err "pkbpf: empty has files for 0 of"
+
 begin "one kind, one process, to stdout"
 run 0 report -q -e cpu --comm spin -f folded a.pkbpf
 [ -s out ] || fail "nothing"

@@ -11,9 +11,11 @@
 #include "cli/recording_notes.h"
 #include "cli/report_profile.h"
 #include "recording/recording_set.h"
+#include "symbol/elf/symbol_folder.h"
 
 struct report_options {
 	const char *from, *to; /* as they were given; NULL: not */
+	const char *symbols;   /* folder; NULL: none */
 };
 
 struct reporting {
@@ -21,6 +23,7 @@ struct reporting {
 	const struct report_options *own;
 	struct console *console;
 	struct recording_set set;
+	struct symbol_folder *symbols;
 	struct profile *profile;
 	struct recording_interval interval;
 };
@@ -44,6 +47,38 @@ static int open_files(struct reporting *report)
 	return EXIT_STATUS_DONE;
 }
 
+static int open_symbols(struct reporting *report)
+{
+	struct error error;
+
+	if (report->own->symbols && symbol_folder_open(report->own->symbols, report->options->lines,
+						       &report->symbols, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+/* That a folder has nothing for the recording is easily a mistake. */
+static void tell_of_symbols(const struct reporting *report)
+{
+	struct symbol_folder_notes notes;
+
+	if (!report->symbols)
+		return;
+	notes = symbol_folder_notes(report->symbols);
+	if (notes.is_cut)
+		console_note(report->console,
+			     "%s has more than %d files; the others were not looked at",
+			     report->own->symbols, SYMBOL_FOLDER_MAX_FILES);
+	if (!notes.asked)
+		console_note(report->console,
+			     "--symbols: every function of a file with a build id has its name");
+	else if (notes.missing)
+		console_note(report->console,
+			     "%s has files for %zu of %zu build ids with nameless functions; none "
+			     "for %s",
+			     report->own->symbols, notes.found, notes.asked, notes.missing);
+}
+
 static struct slice_choice chosen(const struct reporting *report)
 {
 	const struct cli_options *options = report->options;
@@ -52,6 +87,7 @@ static struct slice_choice chosen(const struct reporting *report)
 		.pid_count = options->live.targets.pids.count,
 		.comm = options->live.targets.comm,
 		.container = options->live.targets.container,
+		.symbols = report->symbols,
 	};
 
 	for (size_t i = 0; i < options->source_count; i++)
@@ -136,11 +172,16 @@ static int report_run(const struct cli_options *options, struct console *console
 	int status = open_files(&report);
 
 	if (status == EXIT_STATUS_DONE)
+		status = open_symbols(&report);
+	if (status == EXIT_STATUS_DONE)
 		status = read_profile(&report);
+	if (status == EXIT_STATUS_DONE)
+		tell_of_symbols(&report);
 	if (status == EXIT_STATUS_DONE)
 		status = report_profile(options, report.profile, &slices, console);
 	profile_free(report.profile);
 	recording_set_done(&report.set);
+	symbol_folder_free(report.symbols);
 	return status;
 }
 
@@ -172,6 +213,11 @@ static const struct option_row own_options[] = {
 	{0, "to", "TIME",
 	 "up to this time, in whole slices: 10s after the start, or 2026-11-27T13:45:00",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_TEXT, REPORT(to)},
+	{0, "symbols", "DIR",
+	 "name functions that were recorded without a name by programs, libraries and debug files "
+	 "below DIR with the same build id",
+	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 REPORT(symbols)},
 	{0},
 };
 

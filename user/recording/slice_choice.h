@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct recorded_cgroup;
+struct symbol_folder;
 
 /* Strings are borrowed. Conditions that are given must all hold. */
 struct slice_choice {
@@ -16,6 +17,8 @@ struct slice_choice {
 	size_t pid_count;
 	const char *comm;      /* of the process; NULL: any */
 	const char *container; /* container_match(); NULL: any */
+	/* names what was recorded without a name; NULL: nothing does */
+	struct symbol_folder *symbols;
 };
 
 /* Are there conditions on processes? */

@@ -9,6 +9,7 @@
 #include "profile/slice/slice.h"
 #include "recording/slice_codec.h"
 #include "recording/slice_tables.h"
+#include "symbol/elf/symbol_folder.h"
 
 /* Frames of one stack, inlined ones aside: more than any unwinder gives. */
 #define STACK_MAX_FRAMES 4096
@@ -202,6 +203,9 @@ static int read_frames(struct decoding *work)
 			.line_count = row->line_count,
 		};
 		line += row->line_count;
+		if (work->choice && work->choice->symbols && row->location.space == FRAME_FILE)
+			symbol_folder_name(work->choice->symbols, row->location.is_return_address,
+					   &frame.symbol);
 		work->frames[i] = profile_put_frame(work->profile, &frame);
 		if (work->frames[i] == UINT32_MAX)
 			return -ENOMEM;
