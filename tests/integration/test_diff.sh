@@ -28,8 +28,16 @@ run 2 diff base.pkbpf --fail-if "$grew"
 run 2 diff base.pkbpf slow.pkbpf --fail-if 'cpu.function[parse_request]>+20%'
 run 2 diff base.pkbpf slow.pkbpf -f junit
 run 0 report -q base.pkbpf -o base.json -o base.pb.gz
-run 1 diff base.json slow.pkbpf
-grep -q "is a report in JSON" err || fail "$(cat err)"
+run 0 report -q slow.pkbpf -o slow.json
+run 0 diff base.json slow.json
+grep -qE "^ process +slowed .*\+[0-9]+" out || fail "the process is not compared: $(cat out)"
+run 0 diff base.json slow.pkbpf
+head -c 300 base.json >cut.json
+run 1 diff cut.json slow.json
+grep -q "cut.json is no JSON, or cut off" err || fail "$(cat err)"
+echo '{"tool":{"name":"other"}}' >other.json
+run 1 diff other.json slow.json
+grep -q "other.json is no report of pkbpf" err || fail "$(cat err)"
 
 begin "formats"
 run 3 diff base.pkbpf slow.pkbpf --fail-if "$grew" -o d.json -o d.md -o d.xml -o d.folded -o d.svg -o d.html -o d.txt

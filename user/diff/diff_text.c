@@ -37,13 +37,21 @@ static const struct text_column columns[] = {
 /* From levels that say who to those that say where. */
 static const enum diff_level order[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF, DIFF_TOTAL};
 
-static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level, bool significant)
+/* Where nothing can be judged, the reader judges: what is known of processes is shown. */
+static bool is_listed(const struct diff_row *row)
+{
+	return diff_is_significant(row) ||
+	       (row->verdict == DIFF_UNJUDGED &&
+		(row->key.level == DIFF_PROCESS || row->key.level == DIFF_CONTAINER));
+}
+
+static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level, bool listed)
 {
 	size_t count = 0;
 
 	array_foreach(&page->comparison->rows, row)
 		count += row->key.kind == kind && row->key.level == level &&
-			 (!significant || diff_is_significant(row));
+			 (!listed || is_listed(row));
 	return count;
 }
 
@@ -73,7 +81,8 @@ static void add_row(const struct page *page, struct text_table *table, const str
 		text_table_cell(table,
 				diff_words_value(text, row->key.kind, row->sides[side].value));
 	text_table_cell(table, diff_words_change(text, row));
-	text_table_cell(table, diff_words_interval(text, row));
+	text_table_cell(table, row->verdict == DIFF_UNJUDGED ? "not judged"
+							     : diff_words_interval(text, row));
 	text_table_cell(table, diff_words_share(text, row));
 }
 
@@ -84,7 +93,7 @@ static size_t add_level(const struct page *page, struct text_table *table, uint3
 	size_t left_out = 0;
 
 	array_foreach(&page->comparison->rows, row) {
-		if (row->key.kind != kind || row->key.level != level || !diff_is_significant(row))
+		if (row->key.kind != kind || row->key.level != level || !is_listed(row))
 			continue;
 		if (most) {
 			add_row(page, table, row);

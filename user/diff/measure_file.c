@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 #include "diff/baseline.h"
+#include "diff/measure_json.h"
 #include "diff/measure_pprof.h"
 #include "diff/measure_recording.h"
 #include "recording/recording_file.h"
@@ -62,19 +63,17 @@ int measure_file(struct measurement *measurement, const char *path,
 		return err;
 	if (content == CONTENT_RECORDING)
 		return measure_recording(measurement, path, choice, damaged, error);
-	if (content == CONTENT_JSON)
-		return error_set(error, ENOTSUP,
-				 "%s is a report in JSON, which holds the hottest stacks alone: "
-				 "compare recordings (-o FILE.pkbpf) or pprof files (-o "
-				 "FILE.pb.gz)",
-				 path);
 	err = check_choice(path, choice, error);
 	if (err)
 		return err;
 	err = file_read_all(AT_FDCWD, path, FILE_BYTES_MAX, &data, &size);
 	if (err)
 		return error_set(error, -err, "cannot read %s: %s", path, strerror(-err));
-	err = content == CONTENT_BASELINE ? baseline_read(measurement, data, size, &reason)
-					  : measure_pprof_file(measurement, data, size, &reason);
+	if (content == CONTENT_BASELINE)
+		err = baseline_read(measurement, data, size, &reason);
+	else if (content == CONTENT_JSON)
+		err = measure_json(measurement, data, size, &reason);
+	else
+		err = measure_pprof_file(measurement, data, size, &reason);
 	return err ? error_set(error, -err, "%s %s", path, reason.text) : 0;
 }
