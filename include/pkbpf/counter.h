@@ -110,7 +110,7 @@ enum pkbpf_loss {
 	X(FAULTS_UNDIVIDED, PKBPF_LOSS_OTHER,                                                      \
 	  "processes whose page faults include prefaulted pages (too many processes)")             \
 	X(CPU_LIMITS_LEFT_OUT, PKBPF_LOSS_OTHER,                                                   \
-	  "cgroups whose CPU limit was not read (too many cgroups)")                               \
+	  "cgroups whose limits were not read (too many cgroups)")                                 \
 	X(BLOCKIO_REQUESTLESS_HOST, PKBPF_LOSS_NOTE,                                               \
 	  "I/O of devices without block requests on the whole host (zram, RAM disks; not "         \
 	  "measured, originator unknown)")                                                         \

@@ -18,8 +18,6 @@ enum pkbpf_resource_event {
 	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
 	/* struct pkbpf_event_cgroup: the name of the container it belongs to */
 	PKBPF_EVENT_CONTAINER = 51,
-	/* struct pkbpf_event_cpu_limit: a cgroup with a CPU limit */
-	PKBPF_EVENT_CPU_LIMIT = 52,
 	/* struct pkbpf_event_cgroup: the parts of a path as the BPF programs read them. The reader
 	 * of the ring turns it into a CGROUP when one is requested; a recorded stream never
 	 * contains it. */
@@ -27,6 +25,8 @@ enum pkbpf_resource_event {
 	/* struct pkbpf_event_relation: another process that delayed a process, or a limit that
 	 * did */
 	PKBPF_EVENT_RELATION = 54,
+	/* struct pkbpf_event_cgroup_limit: a cgroup whose CPU time or memory is limited */
+	PKBPF_EVENT_CGROUP_LIMIT = 55,
 };
 
 /* Relations of a process to another process or to a setting. Part of the recording format. */
@@ -64,7 +64,7 @@ enum pkbpf_relation {
 	PKBPF_RELATION_DEVICE = 13,
 };
 
-/* flags of RESOURCE, MACHINE and CPU_LIMIT */
+/* flags of RESOURCE, MACHINE and CGROUP_LIMIT */
 enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_NEVER = 0,
 	PKBPF_RESOURCE_START = 1, /* of the interval */
@@ -151,20 +151,35 @@ struct pkbpf_event_relation {
 
 _Static_assert(sizeof(struct pkbpf_event_relation) == 80, "wire size");
 
-/* Counters of CFS bandwidth control, which the kernel keeps since the creation of the cgroup. */
-struct pkbpf_event_cpu_limit {
+/* Figures of a cgroup with a limit: STATE(name) as it is, TOTAL(name) since the cgroup exists.
+ * CPU: quota_ns of CPU time in each period, all CPUs together (0: no limit); periods with runnable
+ * threads, those of them in which the quota was used up and threads were still runnable, and the
+ * throttled time, summed over CPUs. Memory, in bytes: the limits (0: none), what is used and the
+ * most that was; how often an allocation found a limit reached, processes killed for it, and the
+ * time in which some thread waited for memory (cgroup v2 with pressure accounting). */
+#define PKBPF_CGROUP_LIMIT_FIGURES(STATE, TOTAL)                                                   \
+	STATE(quota_ns)                                                                            \
+	STATE(period_ns)                                                                           \
+	TOTAL(periods)                                                                             \
+	TOTAL(throttled_periods)                                                                   \
+	TOTAL(throttled_ns)                                                                        \
+	STATE(memory_limit)                                                                        \
+	STATE(memory_high)                                                                         \
+	STATE(memory_used)                                                                         \
+	STATE(memory_peak)                                                                         \
+	TOTAL(memory_reached)                                                                      \
+	TOTAL(memory_kills)                                                                        \
+	TOTAL(memory_pressure_ns)
+#define PKBPF_CGROUP_LIMIT_MEMBER(name) __u64 name;
+
+struct pkbpf_event_cgroup_limit {
 	struct pkbpf_event_header header;
-	/* id in the hierarchy of the cpu controller, which may differ from that of CGROUP */
+	/* id in the hierarchy of the controller, which may differ from that of CGROUP */
 	__u64 cgroup_id;
-	/* limit: quota_ns of CPU time in each period, all CPUs together */
-	__u64 quota_ns, period_ns;
-	__u64 periods; /* periods with runnable threads */
-	/* periods among them in which the quota was used up and threads were still runnable */
-	__u64 throttled_periods;
-	__u64 throttled_ns; /* throttled time, summed over CPUs */
-	char path[];	    /* as in pkbpf_event_cgroup */
+	PKBPF_CGROUP_LIMIT_FIGURES(PKBPF_CGROUP_LIMIT_MEMBER, PKBPF_CGROUP_LIMIT_MEMBER)
+	char path[]; /* as in pkbpf_event_cgroup */
 };
 
-_Static_assert(sizeof(struct pkbpf_event_cpu_limit) == 64, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_cgroup_limit) == 24 + 96, "wire size");
 
 #endif

@@ -456,7 +456,7 @@ void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
 		       unsigned int quota_percent, uint64_t periods, uint64_t throttled_periods)
 {
 	const uint64_t period_ns = 100000000;
-	struct cpu_limit_view limit = {
+	struct cgroup_limit_view limit = {
 		.time_ns = ACCOUNT_START_NS,
 		.moment = PKBPF_RESOURCE_START,
 		.cgroup_id = id,
@@ -469,13 +469,36 @@ void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
 	};
 	struct event_buffer buffer = {0};
 
-	require(cpu_limit_event_encode(&buffer, &limit) == 0);
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
 	limit.time_ns = ACCOUNT_END_NS;
 	limit.moment = PKBPF_RESOURCE_END;
 	limit.periods += periods;
 	limit.throttled_periods += throttled_periods;
 	limit.throttled_ns += throttled_periods * period_ns / 2;
-	require(cpu_limit_event_encode(&buffer, &limit) == 0);
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
+	play(fake, &buffer);
+}
+
+void account_memory_limit(struct fake_profile *fake, uint64_t id, const char *path,
+			  uint64_t limit_bytes, uint64_t used_bytes, uint64_t reached)
+{
+	struct cgroup_limit_view limit = {
+		.time_ns = ACCOUNT_START_NS,
+		.moment = PKBPF_RESOURCE_START,
+		.cgroup_id = id,
+		.memory_limit = limit_bytes,
+		.memory_used = used_bytes / 2,
+		.memory_reached = 100,
+		.path = path,
+	};
+	struct event_buffer buffer = {0};
+
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
+	limit.time_ns = ACCOUNT_END_NS;
+	limit.moment = PKBPF_RESOURCE_END;
+	limit.memory_used = used_bytes;
+	limit.memory_reached += reached;
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
 	play(fake, &buffer);
 }
 

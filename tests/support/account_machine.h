@@ -71,6 +71,9 @@ void account_container(struct fake_profile *fake, uint64_t id, const char *name)
  * something to run. */
 void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
 		       unsigned int quota_percent, uint64_t periods, uint64_t throttled_periods);
+/* What it uses at the end; in the interval it came to its limit so many times. */
+void account_memory_limit(struct fake_profile *fake, uint64_t id, const char *path,
+			  uint64_t limit_bytes, uint64_t used_bytes, uint64_t reached);
 /* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones
  * beside. */
 void account_end(struct fake_profile *fake);

@@ -18,7 +18,7 @@
 #include "capture/cpu_list.h"
 #include "capture/tracing_program.h"
 #include "process/cgroup/cgroup.h"
-#include "process/cgroup/cpu_limits.h"
+#include "process/cgroup/cgroup_limits.h"
 #include "process/machine_stat.h"
 
 #include "pkbpf.skel.h"
@@ -40,14 +40,14 @@
 #define READ_BYTES	   32768 /* of the iterator, per read */
 /* At most this many targets have their cgroups checked for limits; the others usually share these
  * cgroups. */
-#define LIMITED_PIDS_MAX 1024
-#define CPU_LIMITS_MAX	 4096 /* cgroups; the profile keeps as many */
+#define LIMITED_PIDS_MAX  1024
+#define CGROUP_LIMITS_MAX 4096 /* cgroups; the profile keeps as many */
 
 struct resource_account {
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *iterator, *freed;
-	struct cgroup_namer *cgroups; /* NULL: cgroups get no names */
-	struct cpu_limits *limits;    /* NULL: no cgroup has a CPU limit */
+	struct cgroup_namer *cgroups;			  /* NULL: cgroups get no names */
+	struct cgroup_limits *limits[CGROUP_CONTROLLERS]; /* NULL: no hierarchy has it */
 	bool has_targets;
 	uint64_t begin_ns; /* frees are traced since then */
 	uint64_t next_sweep_ns;
@@ -93,11 +93,13 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 				 "cannot prepare resource accounting: out of memory");
 	account->skeleton = skeleton;
 	open_cgroups(account);
-	account->limits = cpu_limits_open("", CPU_LIMITS_MAX);
 	account->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
 	/* Cgroups missing for lack of memory are searched again at the end. */
-	if (account->limits && !account->has_targets)
-		cpu_limits_add_all(account->limits);
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++) {
+		account->limits[i] = cgroup_limits_open("", i, CGROUP_LIMITS_MAX);
+		if (account->limits[i] && !account->has_targets)
+			cgroup_limits_add_all(account->limits[i]);
+	}
 	/* Interrupt time can be compared only with the threads of the whole machine. */
 	if (!account->has_targets)
 		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
@@ -183,19 +185,18 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 
 /* Reads the limits of the targets whose records begin at `at`. A whole host may have many
  * cgroups, so its limits are read outside the interval. */
-static int find_limits(struct resource_account *account, const struct event_buffer *buffer,
-		       size_t at)
+static int find_limits(struct cgroup_limits *limits, const struct event_buffer *buffer, size_t at)
 {
 	uint32_t pids = 0;
 	int err = 0;
 
-	while (account->has_targets && at + sizeof(struct pkbpf_event_resource) <= buffer->size &&
+	while (at + sizeof(struct pkbpf_event_resource) <= buffer->size &&
 	       pids < LIMITED_PIDS_MAX && !err) {
 		const struct pkbpf_event_resource *record = (const void *)(buffer->data + at);
 
 		if (record->tid == record->pid &&
 		    record->header.flags != PKBPF_RESOURCE_BYSTANDER) {
-			err = cpu_limits_add_of(account->limits, record->pid);
+			err = cgroup_limits_add_of(limits, record->pid);
 			pids++;
 		}
 		at += sizeof(*record);
@@ -208,21 +209,19 @@ struct limit_moment {
 	enum pkbpf_resource_moment moment;
 };
 
-static int append_limit(void *context, const struct cpu_limit *limit)
+#define COPY_FIGURE(name) .name = limit->name,
+
+static int append_limit(void *context, const struct cgroup_limit *limit)
 {
 	const struct limit_moment *work = context;
-	int err = cpu_limit_event_encode(work->buffer,
-					 &(struct cpu_limit_view){
-						 .time_ns = clock_now_ns(),
-						 .moment = work->moment,
-						 .cgroup_id = limit->cgroup_id,
-						 .quota_ns = limit->quota_ns,
-						 .period_ns = limit->period_ns,
-						 .periods = limit->periods,
-						 .throttled_periods = limit->throttled_periods,
-						 .throttled_ns = limit->throttled_ns,
-						 .path = limit->path,
-					 });
+	int err = cgroup_limit_event_encode(
+		work->buffer,
+		&(struct cgroup_limit_view){
+			.time_ns = clock_now_ns(),
+			.moment = work->moment,
+			.cgroup_id = limit->cgroup_id,
+			PKBPF_CGROUP_LIMIT_FIGURES(COPY_FIGURE, COPY_FIGURE).path = limit->path,
+		});
 
 	return err == -ENOMEM ? err : 0;
 }
@@ -231,26 +230,35 @@ static int read_limits(struct resource_account *account, enum pkbpf_resource_mom
 		       size_t threads_at, struct event_buffer *buffer)
 {
 	struct limit_moment work = {buffer, moment};
-	int err;
+	int err = 0;
 
-	if (!account->limits)
-		return 0;
-	err = find_limits(account, buffer, threads_at);
-	return err ? err : cpu_limits_read(account->limits, 0, append_limit, &work);
+	for (int i = 0; i < CGROUP_CONTROLLERS && !err; i++) {
+		if (!account->limits[i])
+			continue;
+		if (account->has_targets)
+			err = find_limits(account->limits[i], buffer, threads_at);
+		err = err ? err : cgroup_limits_read(account->limits[i], 0, append_limit, &work);
+	}
+	return err;
 }
 
 /* Reads the limits of cgroups created meanwhile. */
 static int read_new_limits(struct resource_account *account, struct event_buffer *buffer)
 {
 	struct limit_moment work = {buffer, PKBPF_RESOURCE_END};
-	size_t known;
-	int err;
+	int err = 0;
 
-	if (!account->limits || account->has_targets)
-		return 0;
-	known = cpu_limits_count(account->limits);
-	err = cpu_limits_add_all(account->limits);
-	return err ? err : cpu_limits_read(account->limits, known, append_limit, &work);
+	for (int i = 0; i < CGROUP_CONTROLLERS && !account->has_targets && !err; i++) {
+		struct cgroup_limits *limits = account->limits[i];
+		size_t known;
+
+		if (!limits)
+			continue;
+		known = cgroup_limits_count(limits);
+		err = cgroup_limits_add_all(limits);
+		err = err ? err : cgroup_limits_read(limits, known, append_limit, &work);
+	}
+	return err;
 }
 
 static int read_all(struct resource_account *account, enum pkbpf_resource_moment moment,
@@ -451,8 +459,10 @@ void resource_account_counters(const struct resource_account *account,
 	if (!account)
 		return;
 	counters[PKBPF_COUNTER_RESOURCE_UNFREED] += account->unfreed;
-	if (account->limits)
-		counters[PKBPF_COUNTER_CPU_LIMITS_LEFT_OUT] += cpu_limits_left_out(account->limits);
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (account->limits[i])
+			counters[PKBPF_COUNTER_CPU_LIMITS_LEFT_OUT] +=
+				cgroup_limits_left_out(account->limits[i]);
 	if (account->cgroups)
 		counters[PKBPF_COUNTER_CGROUPS_UNNAMED] += cgroup_namer_unnamed(account->cgroups);
 }
@@ -464,6 +474,7 @@ void resource_account_free(struct resource_account *account)
 	bpf_link__destroy(account->freed);
 	bpf_link__destroy(account->iterator);
 	cgroup_namer_free(account->cgroups);
-	cpu_limits_close(account->limits);
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		cgroup_limits_close(account->limits[i]);
 	free(account);
 }

@@ -134,24 +134,23 @@ int cgroup_names_event_decode(const struct pkbpf_event_header *header, uint64_t 
 	return 0;
 }
 
-int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_limit_view *ret_view)
-{
-	const struct pkbpf_event_cpu_limit *record = (const void *)header;
+#define COPY_MEMBER(name) .name = record->name,
+#define SET_MEMBER(name)  record->name = limit->name;
 
-	if (header->kind != PKBPF_EVENT_CPU_LIMIT || header->size <= sizeof(*record) ||
-	    !moment_is_edge(header->flags) || !record->quota_ns || !record->period_ns ||
+int cgroup_limit_event_decode(const struct pkbpf_event_header *header,
+			      struct cgroup_limit_view *ret_view)
+{
+	const struct pkbpf_event_cgroup_limit *record = (const void *)header;
+
+	if (header->kind != PKBPF_EVENT_CGROUP_LIMIT || header->size <= sizeof(*record) ||
+	    !moment_is_edge(header->flags) || !record->quota_ns != !record->period_ns ||
 	    !text_is_complete(header, record->path) || record->path[0] != '/')
 		return -EBADMSG;
-	*ret_view = (struct cpu_limit_view){
+	*ret_view = (struct cgroup_limit_view){
 		.time_ns = header->time_ns,
 		.moment = header->flags,
 		.cgroup_id = record->cgroup_id,
-		.quota_ns = record->quota_ns,
-		.period_ns = record->period_ns,
-		.periods = record->periods,
-		.throttled_periods = record->throttled_periods,
-		.throttled_ns = record->throttled_ns,
-		.path = record->path,
+		PKBPF_CGROUP_LIMIT_FIGURES(COPY_MEMBER, COPY_MEMBER).path = record->path,
 	};
 	return 0;
 }
@@ -254,30 +253,26 @@ int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64
 	return encode_text(buffer, PKBPF_EVENT_CONTAINER, time_ns, cgroup_id, name);
 }
 
-int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit)
+int cgroup_limit_event_encode(struct event_buffer *buffer, const struct cgroup_limit_view *limit)
 {
-	struct pkbpf_event_cpu_limit *record;
+	struct pkbpf_event_cgroup_limit *record;
 	const struct pkbpf_event_header header = {
 		.size = sizeof(*record),
-		.kind = PKBPF_EVENT_CPU_LIMIT,
+		.kind = PKBPF_EVENT_CGROUP_LIMIT,
 		.flags = (uint16_t)limit->moment,
 		.time_ns = limit->time_ns,
 	};
 	void *added;
 	int err;
 
-	if (limit->path[0] != '/' || !limit->quota_ns || !limit->period_ns)
+	if (limit->path[0] != '/' || !limit->quota_ns != !limit->period_ns)
 		return -EINVAL;
 	err = add_with_text(buffer, &header, limit->path, &added);
 	if (err)
 		return err;
 	record = added;
 	record->cgroup_id = limit->cgroup_id;
-	record->quota_ns = limit->quota_ns;
-	record->period_ns = limit->period_ns;
-	record->periods = limit->periods;
-	record->throttled_periods = limit->throttled_periods;
-	record->throttled_ns = limit->throttled_ns;
+	PKBPF_CGROUP_LIMIT_FIGURES(SET_MEMBER, SET_MEMBER)
 	return 0;
 }
 

@@ -53,13 +53,12 @@ struct cgroup_view {
 	const char *text; /* path, or name of the container; borrowed from the record */
 };
 
-struct cpu_limit_view {
+struct cgroup_limit_view {
 	uint64_t time_ns;
 	enum pkbpf_resource_moment moment;
 	uint64_t cgroup_id;
-	uint64_t quota_ns, period_ns;			   /* above 0 */
-	uint64_t periods, throttled_periods, throttled_ns; /* running totals */
-	const char *path;				   /* borrowed from the record */
+	PKBPF_CGROUP_LIMIT_FIGURES(PKBPF_CGROUP_LIMIT_MEMBER, PKBPF_CGROUP_LIMIT_MEMBER)
+	const char *path; /* borrowed from the record */
 };
 
 struct relation_view {
@@ -77,8 +76,8 @@ struct relation_view {
 int resource_event_decode(const struct pkbpf_event_header *record, struct resource_view *ret_view);
 int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
 int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
-int cpu_limit_event_decode(const struct pkbpf_event_header *record,
-			   struct cpu_limit_view *ret_view);
+int cgroup_limit_event_decode(const struct pkbpf_event_header *record,
+			      struct cgroup_limit_view *ret_view);
 int relation_event_decode(const struct pkbpf_event_header *record, struct relation_view *ret_view);
 /* Builds the path from the names of a CGROUP_NAMES record, as in a CGROUP record. Also -EBADMSG
  * when there is no name, a name is invalid, or the path does not fit into size (at least 1);
@@ -96,6 +95,6 @@ int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64
 			   const char *name);
 /* Truncates a text that is too long. */
 int relation_event_encode(struct event_buffer *buffer, const struct relation_view *view);
-int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit);
+int cgroup_limit_event_encode(struct event_buffer *buffer, const struct cgroup_limit_view *limit);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Of the interval, what went by in periods in which it was throttled. */
 static double limit_severity(const struct resource_rows *rows,
-			     const struct resource_cpu_limit *limit)
+			     const struct resource_cgroup_limit *limit)
 {
 	if (finding_percent((double)limit->throttled_periods, (double)limit->periods) <
 	    LIMIT_PERIODS_PERCENT)
@@ -20,16 +20,16 @@ static double limit_severity(const struct resource_rows *rows,
 }
 
 /* Severity of the worst, 0: none; *ret_count: of those worth telling. */
-static double worst_limit(const struct resource_rows *rows, struct resource_cpu_limit *ret_worst,
+static double worst_limit(const struct resource_rows *rows, struct resource_cgroup_limit *ret_worst,
 			  size_t *ret_count)
 {
 	const struct resource_usage *usage = profile_resources(rows->profile);
-	struct resource_cpu_limit limit;
+	struct resource_cgroup_limit limit;
 	double worst = 0;
 
 	*ret_count = 0;
-	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
-		double severity = resource_usage_cpu_limit(usage, i, &limit)
+	for (size_t i = 0; i < resource_usage_cgroup_limit_count(usage); i++) {
+		double severity = resource_usage_cgroup_limit(usage, i, &limit)
 					  ? limit_severity(rows, &limit)
 					  : 0;
 
@@ -44,7 +44,7 @@ static double worst_limit(const struct resource_rows *rows, struct resource_cpu_
 
 bool finding_targets_are_limited(const struct resource_rows *rows)
 {
-	struct resource_cpu_limit worst;
+	struct resource_cgroup_limit worst;
 	size_t count;
 
 	return profile_info_read(rows->profile)->has_targets &&
@@ -57,7 +57,7 @@ void find_cpu_limit(const struct analysis *analysis, struct findings *findings)
 	const struct resource_row *total = &rows->total;
 	struct finding finding = finding_new(FINDING_RULE_cpu_limit);
 	char name[ROW_CONTAINER_SIZE], period[HUMAN_SIZE], time[HUMAN_SIZE];
-	struct resource_cpu_limit limit;
+	struct resource_cgroup_limit limit;
 	size_t count;
 
 	finding.severity = worst_limit(rows, &limit, &count);

@@ -484,7 +484,7 @@ static bool is_within(const char *path, const char *folder)
 }
 
 /* A limit of a cgroup that no chosen process is in limits others. */
-static bool limits_chosen(const struct decoding *work, const struct resource_cpu_limit *limit)
+static bool limits_chosen(const struct decoding *work, const struct resource_cgroup_limit *limit)
 {
 	const struct resource_usage *usage = profile_resources(work->profile);
 
@@ -503,7 +503,7 @@ static bool limits_chosen(const struct decoding *work, const struct resource_cpu
 static int read_account(struct decoding *work)
 {
 	struct resource_usage *usage = profile_resources(work->profile);
-	_cleanup_free_ struct resource_cpu_limit *limits = NULL;
+	_cleanup_free_ struct resource_cgroup_limit *limits = NULL;
 	size_t limit_count;
 	int err;
 
@@ -513,11 +513,11 @@ static int read_account(struct decoding *work)
 		resource_usage_put_machine(usage, &work->facts.machine);
 	err = read_account_processes(work);
 	err = err ? err : read_account_threads(work);
-	err = err ? err : read_table(work, &slice_cpu_limits, &limits, &limit_count);
+	err = err ? err : read_table(work, &slice_cgroup_limits, &limits, &limit_count);
 	for (size_t i = 0; !err && i < limit_count; i++) {
 		limits[i].path = text_of(limits[i].path);
 		if (limits_chosen(work, &limits[i]))
-			err = resource_usage_put_cpu_limit(usage, &limits[i]);
+			err = resource_usage_put_cgroup_limit(usage, &limits[i]);
 	}
 	return err;
 }

@@ -457,7 +457,7 @@ static void write_cgroups(struct encoding *work)
 {
 	const struct resource_usage *usage = profile_resources(work->profile);
 	struct rows rows = {.table = &slice_cgroups};
-	struct rows limits = {.table = &slice_cpu_limits};
+	struct rows limits = {.table = &slice_cgroup_limits};
 	size_t cursor = 0;
 	struct recorded_cgroup cgroup = {0};
 
@@ -475,10 +475,10 @@ static void write_cgroups(struct encoding *work)
 		if (row)
 			*row = cgroup;
 	}
-	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
-		struct resource_cpu_limit limit, *row;
+	for (size_t i = 0; i < resource_usage_cgroup_limit_count(usage); i++) {
+		struct resource_cgroup_limit limit, *row;
 
-		if (!resource_usage_cpu_limit(usage, i, &limit))
+		if (!resource_usage_cgroup_limit(usage, i, &limit))
 			continue;
 		row = add_row(work, &limits);
 		if (row)

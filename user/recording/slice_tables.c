@@ -244,14 +244,18 @@ static const struct recorded_column cgroups_columns[] = {
 TABLE(cgroups, SLICE_CGROUPS, G);
 #undef G
 
-#define L struct resource_cpu_limit
-static const struct recorded_column cpu_limits_columns[] = {
-	RECORDED(1, L, cgroup_id),    STRING(2, L, path),      RECORDED(3, L, quota_ns),
-	RECORDED(4, L, period_ns),    RECORDED(5, L, periods), RECORDED(6, L, throttled_periods),
-	RECORDED(7, L, throttled_ns),
+#define L struct resource_cgroup_limit
+static const struct recorded_column cgroup_limits_columns[] = {
+	RECORDED(1, L, cgroup_id),     STRING(2, L, path),
+	RECORDED(3, L, quota_ns),      RECORDED(4, L, period_ns),
+	RECORDED(5, L, periods),       RECORDED(6, L, throttled_periods),
+	RECORDED(7, L, throttled_ns),  RECORDED(8, L, memory_limit),
+	RECORDED(9, L, memory_high),   RECORDED(10, L, memory_used),
+	RECORDED(11, L, memory_peak),  RECORDED(12, L, memory_reached),
+	RECORDED(13, L, memory_kills), RECORDED(14, L, memory_pressure_ns),
 };
-ALL_MEMBERS(L, 56);
-TABLE(cpu_limits, SLICE_CPU_LIMITS, L);
+ALL_MEMBERS(L, 112);
+TABLE(cgroup_limits, SLICE_CGROUP_LIMITS, L);
 #undef L
 
 #define S struct recorded_slow_io

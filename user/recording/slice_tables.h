@@ -34,7 +34,7 @@ enum slice_section {
 	SLICE_ACCOUNT_PROCESSES = 14,
 	SLICE_ACCOUNT_THREADS = 15,
 	SLICE_CGROUPS = 16,
-	SLICE_CPU_LIMITS = 17,
+	SLICE_CGROUP_LIMITS = 17,
 	SLICE_SLOW_IO = 18,
 	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
 	SLICE_MOMENTS = 112,
@@ -115,6 +115,6 @@ struct recorded_moment {
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
-	slice_cpu_limits, slice_slow_io, slice_relations, slice_moments;
+	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments;
 
 #endif

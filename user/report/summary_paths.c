@@ -204,6 +204,8 @@ int summary_memory(const struct summary *summary, size_t lines)
 	if (err)
 		return err;
 	write_memory(summary);
+	if (lines > 1)
+		lines -= text_memory_limits(&summary->report, 1);
 	if (has_many_faults(summary, &tree) && lines > 1)
 		summary_write_stacks(summary, &fault_stacks, &tree, NULL, lines - 1);
 	return 0;

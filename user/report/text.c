@@ -13,6 +13,8 @@
 #include "report/text_sections.h"
 #include "report/text_table.h"
 
+#define MEMORY_LIMITS_MAX 10
+
 void text_heading(const struct text_report *report, const char *format, ...)
 {
 	char text[TEXT_CELL_SIZE];
@@ -90,6 +92,7 @@ static int write_rows(struct results *results, struct text_report *report, bool 
 	err = report->order ? text_resources(report, rows) : -ENOMEM;
 	free(report->order);
 	report->order = NULL;
+	text_memory_limits(report, MEMORY_LIMITS_MAX);
 	return err;
 }
 

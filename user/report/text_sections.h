@@ -49,6 +49,9 @@ bool text_exceeds_limit(const struct text_report *report);
 void text_header(const struct text_report *report);
 /* What every process used; nothing without rows. */
 int text_resources(const struct text_report *report, const struct resource_rows *rows);
+/* Lines of at most so many cgroups whose memory is limited, the nearest to its limit first; returns
+ * how many. */
+size_t text_memory_limits(const struct text_report *report, size_t most);
 /* What limits whom; nothing when no rule holds. */
 void text_findings(const struct text_report *report, const struct findings *findings);
 /* Only for a kind that has rows. */

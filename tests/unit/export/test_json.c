@@ -179,6 +179,8 @@ static void limits_of_cpu_time_are_told_with_what_was_met_of_them(void **state)
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
 	account_cpu_limit(&fake, 7, "/a\x1b\"b", 50, 80, 60);
+	account_memory_limit(&fake, 7, "/a\x1b\"b", 4096, 1024, 3);
+	account_memory_limit(&fake, 8, "/b", 8192, 2048, 0);
 	account_end(&fake);
 	root = parse(fake_profile_write(&fake, "json", NULL));
 	fake_profile_done(&fake);
@@ -191,6 +193,14 @@ static void limits_of_cpu_time_are_told_with_what_was_met_of_them(void **state)
 	assert_int_equal(json_integer_value(json_object_get(limit, "periods")), 80);
 	assert_int_equal(json_integer_value(json_object_get(limit, "throttled_periods")), 60);
 	assert_int_equal(json_integer_value(json_object_get(limit, "throttled_ns")), 3000000000);
+	list = json_object_get(root, "memory_limits");
+	assert_int_equal(json_array_size(list), 2);
+	limit = json_array_get(list, 0);
+	assert_string_equal(json_string_value(json_object_get(limit, "cgroup")), "/a\x1b\"b");
+	assert_int_equal(json_integer_value(json_object_get(limit, "limit_bytes")), 4096);
+	assert_int_equal(json_integer_value(json_object_get(limit, "used_bytes")), 1024);
+	assert_int_equal(json_integer_value(json_object_get(limit, "reached")), 3);
+	assert_null(json_object_get(limit, "high_bytes"));
 	json_decref(root);
 }
 

@@ -3,13 +3,13 @@
  * refuses. */
 #include "resource_usage_fixture.h"
 
-static void feed_limit(struct resource_usage *usage, struct cpu_limit_view view)
+static void feed_limit(struct resource_usage *usage, struct cgroup_limit_view view)
 {
 	struct event_buffer buffer = {0};
 
 	view.quota_ns = 50;
 	view.period_ns = 100;
-	assert_int_equal(cpu_limit_event_encode(&buffer, &view), 0);
+	assert_int_equal(cgroup_limit_event_encode(&buffer, &view), 0);
 	assert_int_equal(feed(usage, &buffer), 0);
 	event_buffer_done(&buffer);
 }
@@ -30,36 +30,36 @@ static void cgroups_have_names(void **state)
 static void limits_of_cpu_time_count_what_is_of_the_interval(void **state)
 {
 	struct resource_usage *usage = *state;
-	struct resource_cpu_limit limit;
+	struct resource_cgroup_limit limit;
 
-	feed_limit(usage, (struct cpu_limit_view){.moment = START,
-						  .cgroup_id = 1,
-						  .path = "/old",
-						  .periods = 10,
-						  .throttled_periods = 4,
-						  .throttled_ns = 7});
-	feed_limit(usage, (struct cpu_limit_view){
+	feed_limit(usage, (struct cgroup_limit_view){.moment = START,
+						     .cgroup_id = 1,
+						     .path = "/old",
+						     .periods = 10,
+						     .throttled_periods = 4,
+						     .throttled_ns = 7});
+	feed_limit(usage, (struct cgroup_limit_view){
 				  .moment = START, .cgroup_id = 2, .path = "/gone", .periods = 10});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END,
-						  .cgroup_id = 1,
-						  .path = "/old",
-						  .periods = 16,
-						  .throttled_periods = 9,
-						  .throttled_ns = 57});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END,
-						  .cgroup_id = 3,
-						  .path = "/made/inside",
-						  .periods = 5,
-						  .throttled_periods = 5,
-						  .throttled_ns = 6});
-	assert_int_equal(resource_usage_cpu_limit_count(usage), 3);
-	assert_true(resource_usage_cpu_limit(usage, 0, &limit));
+	feed_limit(usage, (struct cgroup_limit_view){.moment = END,
+						     .cgroup_id = 1,
+						     .path = "/old",
+						     .periods = 16,
+						     .throttled_periods = 9,
+						     .throttled_ns = 57});
+	feed_limit(usage, (struct cgroup_limit_view){.moment = END,
+						     .cgroup_id = 3,
+						     .path = "/made/inside",
+						     .periods = 5,
+						     .throttled_periods = 5,
+						     .throttled_ns = 6});
+	assert_int_equal(resource_usage_cgroup_limit_count(usage), 3);
+	assert_true(resource_usage_cgroup_limit(usage, 0, &limit));
 	assert_string_equal(limit.path, "/old");
 	assert_int_equal(limit.periods, 6);
 	assert_int_equal(limit.throttled_periods, 5);
 	assert_int_equal(limit.throttled_ns, 50);
-	assert_false(resource_usage_cpu_limit(usage, 1, &limit));
-	assert_true(resource_usage_cpu_limit(usage, 2, &limit));
+	assert_false(resource_usage_cgroup_limit(usage, 1, &limit));
+	assert_true(resource_usage_cgroup_limit(usage, 2, &limit));
 	assert_string_equal(limit.path, "/made/inside");
 	assert_int_equal(limit.periods, 5);
 	assert_int_equal(limit.quota_ns, 50);
@@ -125,17 +125,17 @@ static void malformed_records_are_refused(void **state)
 	struct pkbpf_event_machine machine = {
 		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = 9}};
 	struct event_buffer buffer = {0};
-	struct pkbpf_event_cpu_limit *limit;
+	struct pkbpf_event_cgroup_limit *limit;
 	struct pkbpf_event_cgroup *cgroup;
 	struct event_buffer limits = {0};
 
 	for (int wrong = 0; wrong < 4; wrong++) {
 		event_buffer_clear(&limits);
-		assert_int_equal(cpu_limit_event_encode(
-					 &limits, &(struct cpu_limit_view){.moment = START,
-									   .quota_ns = 1,
-									   .period_ns = 1,
-									   .path = "/notend"}),
+		assert_int_equal(cgroup_limit_event_encode(
+					 &limits, &(struct cgroup_limit_view){.moment = START,
+									      .quota_ns = 1,
+									      .period_ns = 1,
+									      .path = "/notend"}),
 				 0);
 		limit = (void *)limits.data;
 		limit->path[7] = wrong == 0 ? 'x' : '\0';

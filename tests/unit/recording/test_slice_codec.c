@@ -144,7 +144,7 @@ static size_t limits_of(const struct profile *profile, uint32_t pid)
 {
 	const struct slice_choice choice = {.pids = &pid, .pid_count = 1};
 	struct profile *read = through_a_recording(profile, pid ? &choice : NULL);
-	size_t count = resource_usage_cpu_limit_count(profile_resources(read));
+	size_t count = resource_usage_cgroup_limit_count(profile_resources(read));
 
 	profile_free(read);
 	return count;

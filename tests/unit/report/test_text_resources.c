@@ -145,6 +145,32 @@ static char *report_of_one(bool full)
 	return text;
 }
 
+static void the_cgroup_nearest_to_its_memory_limit_is_told(void **state)
+{
+	static const char near[] = "cgroup /near: 3.00 MiB of 4.00 MiB (75 % of its limit), "
+				   "reached 12 times";
+
+	for (int full = 0; full < 2; full++) {
+		struct fake_profile fake;
+		char *text;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 3000 * MS, 17000 * MS);
+		account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
+		account_samples(&fake, 5, "app", 23, FAKE_IPS(ACCOUNT_MAIN));
+		account_cpu_limit(&fake, 6, "/only", 50, 80, 0);
+		account_memory_limit(&fake, 7, "/far", 4 << 20, 2 << 20, 0);
+		account_memory_limit(&fake, 8, "/near", 4 << 20, 3 << 20, 12);
+		account_end(&fake);
+		text = fake_profile_write(
+			&fake, "text",
+			&(struct format_options){.top = 6, .full = full, .width = 100});
+		fake_profile_done(&fake);
+		if (!strstr(text, near) || strstr(text, "/only") || !strstr(text, "/far") != !full)
+			fail_msg("%s", text);
+		free(text);
+	}
+}
+
 /* The text from a heading to the next one. */
 static char *section_of(const char *text, const char *heading, const char *end)
 {
@@ -215,6 +241,7 @@ int main(void)
 		cmocka_unit_test(every_grouping_fits_a_terminal),
 		cmocka_unit_test(figures_that_stand_twice_on_the_page_are_equal),
 		cmocka_unit_test(the_full_report_has_one_figure_of_cpu_time),
+		cmocka_unit_test(the_cgroup_nearest_to_its_memory_limit_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

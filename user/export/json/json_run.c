@@ -70,30 +70,61 @@ void json_machine(struct json_writer *writer, const struct resource_rows *rows)
 	json_writer_object_end(writer);
 }
 
-void json_cpu_limits(struct json_writer *writer, const struct profile *profile)
+static void write_cpu_limit(struct json_writer *writer, const struct resource_cgroup_limit *limit)
+{
+	json_writer_u64(writer, "quota_ns", limit->quota_ns);
+	json_writer_u64(writer, "period_ns", limit->period_ns);
+	json_writer_u64(writer, "periods", limit->periods);
+	json_writer_u64(writer, "throttled_periods", limit->throttled_periods);
+	json_writer_u64(writer, "throttled_ns", limit->throttled_ns);
+}
+
+static void write_memory_limit(struct json_writer *writer,
+			       const struct resource_cgroup_limit *limit)
+{
+	if (limit->memory_limit)
+		json_writer_u64(writer, "limit_bytes", limit->memory_limit);
+	if (limit->memory_high)
+		json_writer_u64(writer, "high_bytes", limit->memory_high);
+	json_writer_u64(writer, "used_bytes", limit->memory_used);
+	if (limit->memory_peak)
+		json_writer_u64(writer, "peak_bytes", limit->memory_peak);
+	json_writer_u64(writer, "reached", limit->memory_reached);
+	json_writer_u64(writer, "oom_kills", limit->memory_kills);
+	json_writer_u64(writer, "pressure_ns", limit->memory_pressure_ns);
+}
+
+static void write_limits(struct json_writer *writer, const struct resource_usage *usage,
+			 void (*write)(struct json_writer *writer,
+				       const struct resource_cgroup_limit *limit))
+{
+	for (size_t i = 0; i < resource_usage_cgroup_limit_count(usage); i++) {
+		struct resource_cgroup_limit limit;
+		char container[ROW_CONTAINER_SIZE];
+
+		if (!resource_usage_cgroup_limit(usage, i, &limit) ||
+		    !(write == write_cpu_limit ? limit.quota_ns : resource_memory_bound(&limit)))
+			continue;
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "cgroup", limit.path);
+		cgroup_label(usage, limit.cgroup_id, limit.path, container, sizeof(container));
+		json_writer_string(writer, "container", container);
+		write(writer, &limit);
+		json_writer_object_end(writer);
+	}
+}
+
+void json_cgroup_limits(struct json_writer *writer, const struct profile *profile)
 {
 	const struct resource_usage *usage = profile_resources(profile);
 
 	if (!resource_usage_known(usage))
 		return;
 	json_writer_array_begin(writer, "cpu_limits");
-	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
-		struct resource_cpu_limit limit;
-		char container[ROW_CONTAINER_SIZE];
-
-		if (!resource_usage_cpu_limit(usage, i, &limit))
-			continue;
-		json_writer_object_begin(writer, NULL);
-		json_writer_string(writer, "cgroup", limit.path);
-		cgroup_label(usage, limit.cgroup_id, limit.path, container, sizeof(container));
-		json_writer_string(writer, "container", container);
-		json_writer_u64(writer, "quota_ns", limit.quota_ns);
-		json_writer_u64(writer, "period_ns", limit.period_ns);
-		json_writer_u64(writer, "periods", limit.periods);
-		json_writer_u64(writer, "throttled_periods", limit.throttled_periods);
-		json_writer_u64(writer, "throttled_ns", limit.throttled_ns);
-		json_writer_object_end(writer);
-	}
+	write_limits(writer, usage, write_cpu_limit);
+	json_writer_array_end(writer);
+	json_writer_array_begin(writer, "memory_limits");
+	write_limits(writer, usage, write_memory_limit);
 	json_writer_array_end(writer);
 }
 

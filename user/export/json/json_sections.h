@@ -16,8 +16,8 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 		 const uint32_t *functions, size_t count);
 /* "host" and "time". */
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
-/* "cpu_limits", with the kernel's account. */
-void json_cpu_limits(struct json_writer *writer, const struct profile *profile);
+/* "cpu_limits" and "memory_limits", with the kernel's account. */
+void json_cgroup_limits(struct json_writer *writer, const struct profile *profile);
 /* "targets", "events" with how they were recorded, and "unwinder". */
 void json_events(struct json_writer *writer, const struct profile *profile);
 /* "samples", "counters", "cost" and "percentiles". */

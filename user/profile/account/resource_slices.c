@@ -108,15 +108,15 @@ static int move_thread(const struct resource_slices *slices, struct usage_thread
 
 static int move_limits(const struct resource_slices *slices)
 {
-	array_foreach(&slices->closing->cpu_limits, limit) {
-		struct cpu_limit_view start = limit->start;
+	array_foreach(&slices->closing->cgroup_limits, limit) {
+		struct cgroup_limit_view start = limit->start;
 		int err;
 
 		if (limit->end.moment || !start.moment ||
-		    hash_map_find(&slices->running->cpu_limit_of, start.cgroup_id))
+		    hash_map_find(&slices->running->cgroup_limit_of, start.cgroup_id))
 			continue;
 		start.path = string_pool_get(slices->closing->strings, limit->path);
-		err = usage_take_cpu_limit(slices->running, &start);
+		err = usage_take_cgroup_limit(slices->running, &start);
 		if (err)
 			return err;
 	}
@@ -212,11 +212,11 @@ static int feed_machine(const struct resource_slices *slices,
 	return err;
 }
 
-static int feed_cpu_limit(const struct resource_slices *slices,
-			  const struct pkbpf_event_header *record)
+static int feed_cgroup_limit(const struct resource_slices *slices,
+			     const struct pkbpf_event_header *record)
 {
-	struct cpu_limit_view view;
-	int err = cpu_limit_event_decode(record, &view);
+	struct cgroup_limit_view view;
+	int err = cgroup_limit_event_decode(record, &view);
 
 	if (err)
 		return err;
@@ -224,10 +224,10 @@ static int feed_cpu_limit(const struct resource_slices *slices,
 		if (!slices->closing)
 			return 0;
 		view.moment = PKBPF_RESOURCE_END;
-		err = usage_take_cpu_limit(slices->closing, &view);
+		err = usage_take_cgroup_limit(slices->closing, &view);
 		view.moment = PKBPF_RESOURCE_START;
 	}
-	return err ? err : usage_take_cpu_limit(slices->running, &view);
+	return err ? err : usage_take_cgroup_limit(slices->running, &view);
 }
 
 int resource_usage_feed_slices(const struct resource_slices *slices,
@@ -245,8 +245,8 @@ int resource_usage_feed_slices(const struct resource_slices *slices,
 		if (slices->closing)
 			err = usage_take_cgroup(slices->closing, record);
 		return err ? err : usage_take_cgroup(slices->running, record);
-	case PKBPF_EVENT_CPU_LIMIT:
-		return feed_cpu_limit(slices, record);
+	case PKBPF_EVENT_CGROUP_LIMIT:
+		return feed_cgroup_limit(slices, record);
 	default:
 		return 0;
 	}

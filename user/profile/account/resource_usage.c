@@ -33,8 +33,8 @@ void resource_usage_free(struct resource_usage *usage)
 	hash_map_done(&usage->pids);
 	hash_map_done(&usage->cgroups);
 	hash_map_done(&usage->containers);
-	array_free(&usage->cpu_limits);
-	hash_map_done(&usage->cpu_limit_of);
+	array_free(&usage->cgroup_limits);
+	hash_map_done(&usage->cgroup_limit_of);
 	string_pool_free(usage->strings);
 	free(usage);
 }
@@ -384,24 +384,31 @@ int usage_take_cgroup(struct resource_usage *usage, const struct pkbpf_event_hea
 	return 0;
 }
 
-int usage_take_cpu_limit(struct resource_usage *usage, const struct cpu_limit_view *view)
+/* CPU time and memory of one cgroup come in two records. */
+#define TAKE_KNOWN(name) edge->name = view->name ? view->name : edge->name;
+
+int usage_take_cgroup_limit(struct resource_usage *usage, const struct cgroup_limit_view *view)
 {
-	struct usage_cpu_limit *limit;
+	struct usage_cgroup_limit *limit;
+	struct cgroup_limit_view *edge;
 	uint32_t string;
 	uint64_t *index;
 	bool added;
 
-	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX &&
-	    !hash_map_find(&usage->cpu_limit_of, view->cgroup_id))
+	if (usage->cgroup_limits.count >= RESOURCE_CGROUP_LIMITS_MAX &&
+	    !hash_map_find(&usage->cgroup_limit_of, view->cgroup_id))
 		return 0;
 	string = string_pool_add(usage->strings, view->path);
-	index = hash_map_get(&usage->cpu_limit_of, view->cgroup_id, usage->cpu_limits.count,
+	index = hash_map_get(&usage->cgroup_limit_of, view->cgroup_id, usage->cgroup_limits.count,
 			     &added);
-	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cpu_limits)))
+	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cgroup_limits)))
 		return -ENOMEM;
-	limit = &usage->cpu_limits.items[*index];
+	limit = &usage->cgroup_limits.items[*index];
 	limit->path = string;
-	*(view->moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end) = *view;
+	edge = view->moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end;
+	edge->moment = view->moment;
+	edge->cgroup_id = view->cgroup_id;
+	PKBPF_CGROUP_LIMIT_FIGURES(TAKE_KNOWN, TAKE_KNOWN)
 	return 0;
 }
 

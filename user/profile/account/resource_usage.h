@@ -17,11 +17,11 @@
 
 #include "event/resource_event.h"
 
-#define RESOURCE_PROCESSES_MAX	(1U << 18)
-#define RESOURCE_THREADS_MAX	(1U << 18)
-#define RESOURCE_GROUPS_MAX	(1U << 12)
-#define RESOURCE_CPU_LIMITS_MAX (1U << 12) /* further ones are left out */
-#define RESOURCE_OTHERS_COMM	"[others]"
+#define RESOURCE_PROCESSES_MAX	   (1U << 18)
+#define RESOURCE_THREADS_MAX	   (1U << 18)
+#define RESOURCE_GROUPS_MAX	   (1U << 12)
+#define RESOURCE_CGROUP_LIMITS_MAX (1U << 12) /* further ones are left out */
+#define RESOURCE_OTHERS_COMM	   "[others]"
 
 struct resource_thread {
 	uint32_t pid, tid;	   /* tid 0: several exited threads */
@@ -66,14 +66,12 @@ struct resource_machine {
 	uint64_t memory_bytes, memory_available_bytes; /* at the end */
 };
 
-/* A cgroup with a CPU limit, and how it was throttled in the interval. */
-struct resource_cpu_limit {
-	uint64_t cgroup_id; /* in the hierarchy of the cpu controller */
+/* A cgroup whose CPU time or memory is limited: its state at the end, and how often and how long it
+ * was held back in the interval. */
+struct resource_cgroup_limit {
+	uint64_t cgroup_id; /* in the hierarchy of the controller */
 	const char *path;
-	uint64_t quota_ns, period_ns; /* at the end */
-	/* periods with runnable threads, and how many of them were throttled */
-	uint64_t periods, throttled_periods;
-	uint64_t throttled_ns; /* summed over the throttled CPUs */
+	PKBPF_CGROUP_LIMIT_FIGURES(PKBPF_CGROUP_LIMIT_MEMBER, PKBPF_CGROUP_LIMIT_MEMBER)
 };
 
 struct resource_usage;
@@ -134,10 +132,12 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id);
 /* Name of its container; NULL: unknown. */
 const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id);
-size_t resource_usage_cpu_limit_count(const struct resource_usage *usage);
+size_t resource_usage_cgroup_limit_count(const struct resource_usage *usage);
 /* false: removed before the end. */
-bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
-			      struct resource_cpu_limit *ret_limit);
+bool resource_usage_cgroup_limit(const struct resource_usage *usage, size_t index,
+				 struct resource_cgroup_limit *ret_limit);
+/* Bytes at which allocations of the cgroup begin to wait or fail, 0: never. */
+uint64_t resource_memory_bound(const struct resource_cgroup_limit *limit);
 
 /* An account as a value: reading it before ticks are divided, and putting it into another
  * account. Put values add to those of the same process (pid and start time), thread (tid and
@@ -166,7 +166,7 @@ void resource_usage_put_machine(struct resource_usage *usage,
 int resource_usage_put_cgroup(struct resource_usage *usage, uint64_t cgroup_id, const char *path);
 int resource_usage_put_container(struct resource_usage *usage, uint64_t cgroup_id,
 				 const char *name);
-int resource_usage_put_cpu_limit(struct resource_usage *usage,
-				 const struct resource_cpu_limit *limit);
+int resource_usage_put_cgroup_limit(struct resource_usage *usage,
+				    const struct resource_cgroup_limit *limit);
 
 #endif

@@ -32,10 +32,10 @@ struct usage_process {
 	uint32_t ended_threads;
 };
 
-struct usage_cpu_limit {
-	uint32_t path;			  /* string */
-	struct cpu_limit_view start, end; /* moment 0: unknown; without path */
-	struct resource_cpu_limit put;	  /* from other accounts; period 0: none, path unused */
+struct usage_cgroup_limit {
+	uint32_t path;			     /* string */
+	struct cgroup_limit_view start, end; /* moment 0: unknown; without path */
+	struct resource_cgroup_limit put;    /* from other accounts; id 0: none, path unused */
 };
 
 struct resource_usage {
@@ -46,8 +46,8 @@ struct resource_usage {
 	uint64_t seed;
 	struct hash_map pids;		     /* pid -> its latest process */
 	struct hash_map cgroups, containers; /* cgroup id -> string */
-	ARRAY_OF(struct usage_cpu_limit) cpu_limits;
-	struct hash_map cpu_limit_of; /* cgroup id -> index */
+	ARRAY_OF(struct usage_cgroup_limit) cgroup_limits;
+	struct hash_map cgroup_limit_of; /* cgroup id -> index */
 	struct string_pool *strings;
 	uint32_t others;	   /* USAGE_NONE until needed */
 	size_t start_threads;	   /* threads of the start are below this index */
@@ -64,7 +64,7 @@ struct resource_usage {
 int usage_take_thread(struct resource_usage *usage, const struct resource_view *view);
 void usage_take_machine(struct resource_usage *usage, const struct machine_view *view);
 int usage_take_cgroup(struct resource_usage *usage, const struct pkbpf_event_header *record);
-int usage_take_cpu_limit(struct resource_usage *usage, const struct cpu_limit_view *view);
+int usage_take_cgroup_limit(struct resource_usage *usage, const struct cgroup_limit_view *view);
 uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns);
 /* Adds a process as the latest of its pid; pid 0: without a process of its own. USAGE_NONE: out
  * of memory. */

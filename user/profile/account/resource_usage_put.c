@@ -225,29 +225,28 @@ int resource_usage_put_container(struct resource_usage *usage, uint64_t cgroup_i
 	return put_string(usage, &usage->containers, cgroup_id, name);
 }
 
-int resource_usage_put_cpu_limit(struct resource_usage *usage,
-				 const struct resource_cpu_limit *more)
+#define TAKE_STATE(name) to->name = more->name;
+#define ADD_TOTAL(name)	 to->name += more->name;
+
+int resource_usage_put_cgroup_limit(struct resource_usage *usage,
+				    const struct resource_cgroup_limit *more)
 {
-	struct resource_cpu_limit *to;
+	struct resource_cgroup_limit *to;
 	uint32_t string;
 	uint64_t *index;
 	bool added;
 
-	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX &&
-	    !hash_map_find(&usage->cpu_limit_of, more->cgroup_id))
+	if (usage->cgroup_limits.count >= RESOURCE_CGROUP_LIMITS_MAX &&
+	    !hash_map_find(&usage->cgroup_limit_of, more->cgroup_id))
 		return 0;
 	string = string_pool_add(usage->strings, more->path ? more->path : "");
-	index = hash_map_get(&usage->cpu_limit_of, more->cgroup_id, usage->cpu_limits.count,
+	index = hash_map_get(&usage->cgroup_limit_of, more->cgroup_id, usage->cgroup_limits.count,
 			     &added);
-	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cpu_limits)))
+	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cgroup_limits)))
 		return -ENOMEM;
-	usage->cpu_limits.items[*index].path = string;
-	to = &usage->cpu_limits.items[*index].put;
+	usage->cgroup_limits.items[*index].path = string;
+	to = &usage->cgroup_limits.items[*index].put;
 	to->cgroup_id = more->cgroup_id;
-	to->quota_ns = more->quota_ns;
-	to->period_ns = more->period_ns;
-	to->periods += more->periods;
-	to->throttled_periods += more->throttled_periods;
-	to->throttled_ns += more->throttled_ns;
+	PKBPF_CGROUP_LIMIT_FIGURES(TAKE_STATE, ADD_TOTAL)
 	return 0;
 }

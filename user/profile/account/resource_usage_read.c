@@ -153,36 +153,41 @@ const char *resource_usage_container(const struct resource_usage *usage, uint64_
 	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
 }
 
-size_t resource_usage_cpu_limit_count(const struct resource_usage *usage)
+size_t resource_usage_cgroup_limit_count(const struct resource_usage *usage)
 {
-	return usage->cpu_limits.count;
+	return usage->cgroup_limits.count;
 }
 
-bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
-			      struct resource_cpu_limit *ret_limit)
+uint64_t resource_memory_bound(const struct resource_cgroup_limit *limit)
 {
-	const struct usage_cpu_limit *limit = &usage->cpu_limits.items[index];
-	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
+	if (limit->memory_high &&
+	    (!limit->memory_limit || limit->memory_high < limit->memory_limit))
+		return limit->memory_high;
+	return limit->memory_limit;
+}
+
+#define AT_END(name)	  .name = end->name,
+#define IN_INTERVAL(name) .name = resource_less(end->name, start->name),
+
+bool resource_usage_cgroup_limit(const struct resource_usage *usage, size_t index,
+				 struct resource_cgroup_limit *ret_limit)
+{
+	const struct usage_cgroup_limit *limit = &usage->cgroup_limits.items[index];
+	const struct cgroup_limit_view *start = &limit->start, *end = &limit->end;
 
 	/* Missing at the start: the cgroup was created within the interval and has counted from
 	 * 0. */
-	if (limit->put.period_ns) {
+	if (limit->put.cgroup_id) {
 		*ret_limit = limit->put;
 		ret_limit->path = string_pool_get(usage->strings, limit->path);
 		return true;
 	}
 	if (!end->moment)
 		return false;
-	*ret_limit = (struct resource_cpu_limit){
-		.cgroup_id = end->cgroup_id,
-		.path = string_pool_get(usage->strings, limit->path),
-		.quota_ns = end->quota_ns,
-		.period_ns = end->period_ns,
-		.periods = resource_less(end->periods, start->periods),
-		.throttled_periods =
-			resource_less(end->throttled_periods, start->throttled_periods),
-		.throttled_ns = resource_less(end->throttled_ns, start->throttled_ns),
-	};
+	*ret_limit =
+		(struct resource_cgroup_limit){.cgroup_id = end->cgroup_id,
+					       .path = string_pool_get(usage->strings, limit->path),
+					       PKBPF_CGROUP_LIMIT_FIGURES(AT_END, IN_INTERVAL)};
 	return true;
 }
 

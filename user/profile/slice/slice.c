@@ -321,7 +321,7 @@ static int merge_threads(const struct merging *work)
 
 static int merge_cgroups(const struct resource_usage *from, struct resource_usage *into)
 {
-	struct resource_cpu_limit limit;
+	struct resource_cgroup_limit limit;
 	const char *text;
 	uint64_t id;
 	int err = 0;
@@ -330,9 +330,9 @@ static int merge_cgroups(const struct resource_usage *from, struct resource_usag
 		err = resource_usage_put_cgroup(into, id, text);
 	for (size_t cursor = 0; !err && (text = resource_usage_container_at(from, &cursor, &id));)
 		err = resource_usage_put_container(into, id, text);
-	for (size_t i = 0; !err && i < resource_usage_cpu_limit_count(from); i++) {
-		if (resource_usage_cpu_limit(from, i, &limit))
-			err = resource_usage_put_cpu_limit(into, &limit);
+	for (size_t i = 0; !err && i < resource_usage_cgroup_limit_count(from); i++) {
+		if (resource_usage_cgroup_limit(from, i, &limit))
+			err = resource_usage_put_cgroup_limit(into, &limit);
 	}
 	return err;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/cpu_limits: which cgroups are held to how much, in both versions of the
+/* Tests for process/cgroup_limits: which cgroups are held to how much, in both versions of the
  * hierarchy. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/cgroup/cpu_limits.h"
+#include "process/cgroup/cgroup_limits.h"
 #include "temp_tree.h"
 
 static int setup(void **state)
@@ -31,12 +31,12 @@ static int teardown(void **state)
 }
 
 struct found {
-	struct cpu_limit limits[4];
+	struct cgroup_limit limits[4];
 	char paths[4][64];
 	size_t count;
 };
 
-static int note(void *context, const struct cpu_limit *limit)
+static int note(void *context, const struct cgroup_limit *limit)
 {
 	struct found *found = context;
 
@@ -46,11 +46,11 @@ static int note(void *context, const struct cpu_limit *limit)
 	return 0;
 }
 
-static struct found found_in(struct cpu_limits *limits)
+static struct found found_in(struct cgroup_limits *limits)
 {
 	struct found found = {0};
 
-	assert_int_equal(cpu_limits_read(limits, 0, note, &found), 0);
+	assert_int_equal(cgroup_limits_read(limits, 0, note, &found), 0);
 	return found;
 }
 
@@ -76,17 +76,17 @@ static void make_version_2(struct temp_tree *tree)
 static void limits_above_a_process_are_its_own(void **state)
 {
 	struct temp_tree *tree = *state;
-	struct cpu_limits *limits;
+	struct cgroup_limits *limits;
 	struct found found;
 
 	make_version_2(tree);
-	limits = cpu_limits_open(tree->root, 4);
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 4);
 	assert_non_null(limits);
 	for (uint32_t pid = 8; pid <= 12; pid++)
-		assert_int_equal(cpu_limits_add_of(limits, pid), 0);
+		assert_int_equal(cgroup_limits_add_of(limits, pid), 0);
 	assert_int_equal(found_in(limits).count, 0);
-	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
-	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
+	assert_int_equal(cgroup_limits_add_of(limits, 7), 0);
+	assert_int_equal(cgroup_limits_add_of(limits, 7), 0);
 	found = found_in(limits);
 	assert_int_equal(found.count, 1);
 	assert_string_equal(found.paths[0], "/pods/a");
@@ -102,50 +102,50 @@ static void limits_above_a_process_are_its_own(void **state)
 	assert_int_equal(found_in(limits).limits[0].periods, 13);
 	temp_tree_file(tree, "sys/fs/cgroup/pods/a/cpu.max", "max 100000\n");
 	assert_int_equal(found_in(limits).count, 0);
-	cpu_limits_close(limits);
+	cgroup_limits_close(limits);
 }
 
 static void all_limits_are_found(void **state)
 {
 	struct temp_tree *tree = *state;
-	struct cpu_limits *limits;
+	struct cgroup_limits *limits;
 	struct found found;
 
 	make_version_2(tree);
-	limits = cpu_limits_open(tree->root, 4);
-	assert_int_equal(cpu_limits_add_all(limits), 0);
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 4);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
 	found = found_in(limits);
 	assert_int_equal(found.count, 2);
 	assert_string_equal(found.paths[strcmp(found.paths[0], "/other") != 0], "/other");
 	assert_string_equal(found.paths[strcmp(found.paths[0], "/pods/a") != 0], "/pods/a");
 	/* One without a file of counts has none. */
 	assert_int_equal(found.limits[strcmp(found.paths[0], "/other") != 0].periods, 0);
-	cpu_limits_close(limits);
+	cgroup_limits_close(limits);
 }
 
 static void limits_beyond_the_most_are_counted(void **state)
 {
 	struct temp_tree *tree = *state;
-	struct cpu_limits *limits;
+	struct cgroup_limits *limits;
 
 	make_version_2(tree);
 	temp_tree_file(tree, "sys/fs/cgroup/third/cpu.max", "1000 100000\n");
-	limits = cpu_limits_open(tree->root, 1);
-	assert_int_equal(cpu_limits_left_out(limits), 0);
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 1);
+	assert_int_equal(cgroup_limits_left_out(limits), 0);
 	/* Looked at again they are no more. */
-	assert_int_equal(cpu_limits_add_all(limits), 0);
-	assert_int_equal(cpu_limits_add_all(limits), 0);
-	assert_int_equal(cpu_limits_left_out(limits), 2);
-	assert_int_equal(cpu_limits_count(limits), 1);
-	assert_int_equal(cpu_limits_read(limits, 1, note, NULL), 0);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	assert_int_equal(cgroup_limits_left_out(limits), 2);
+	assert_int_equal(cgroup_limits_count(limits), 1);
+	assert_int_equal(cgroup_limits_read(limits, 1, note, NULL), 0);
 	assert_int_equal(found_in(limits).count, 1);
-	cpu_limits_close(limits);
+	cgroup_limits_close(limits);
 }
 
 static void the_first_version_has_a_hierarchy_for_it(void **state)
 {
 	struct temp_tree *tree = *state;
-	struct cpu_limits *limits;
+	struct cgroup_limits *limits;
 	struct found found;
 
 	temp_tree_file(tree, "sys/fs/cgroup/unified/cgroup.controllers", "cpuset io\n");
@@ -156,9 +156,9 @@ static void the_first_version_has_a_hierarchy_for_it(void **state)
 		       "nr_periods 3\nnr_throttled 2\nthrottled_time 99\n");
 	temp_tree_file(tree, "proc/7/cgroup",
 		       "5:cpuset:/\n4:cpuacct,cpu:/docker/x\n1:name=systemd:/\n0::/docker\n");
-	limits = cpu_limits_open(tree->root, 4);
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 4);
 	assert_non_null(limits);
-	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
+	assert_int_equal(cgroup_limits_add_of(limits, 7), 0);
 	found = found_in(limits);
 	assert_int_equal(found.count, 1);
 	assert_string_equal(found.paths[0], "/docker/x");
@@ -167,32 +167,102 @@ static void the_first_version_has_a_hierarchy_for_it(void **state)
 	assert_int_equal(found.limits[0].periods, 3);
 	assert_int_equal(found.limits[0].throttled_periods, 2);
 	assert_int_equal(found.limits[0].throttled_ns, 99);
-	cpu_limits_close(limits);
+	cgroup_limits_close(limits);
+}
+
+static void memory_is_limited_by_either_of_two_files(void **state)
+{
+	struct temp_tree *tree = *state;
+	struct cgroup_limits *limits;
+	struct found found;
+	size_t a;
+
+	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.max", "1048576\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.high", "max\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.current", "4096\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.peak", "8192\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.events",
+		       "low 9\nhigh 0\nmax 5\noom 2\noom_kill 1\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/memory.pressure",
+		       "some avg10=0.00 avg60=0.00 avg300=0.00 total=17\n"
+		       "full avg10=0.00 avg60=0.00 avg300=0.00 total=4\n");
+	temp_tree_file(tree, "sys/fs/cgroup/b/memory.high", "65536\n");
+	temp_tree_file(tree, "sys/fs/cgroup/b/memory.events", "high 3\nmax 0\n");
+	temp_tree_file(tree, "sys/fs/cgroup/c/memory.max", "max\n");
+	limits = cgroup_limits_open(tree->root, CGROUP_MEMORY, 4);
+	assert_non_null(limits);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	found = found_in(limits);
+	assert_int_equal(found.count, 2);
+	a = strcmp(found.paths[0], "/a") != 0;
+	assert_int_equal(found.limits[a].memory_limit, 1048576);
+	assert_int_equal(found.limits[a].memory_high, 0);
+	assert_int_equal(found.limits[a].memory_used, 4096);
+	assert_int_equal(found.limits[a].memory_peak, 8192);
+	assert_int_equal(found.limits[a].memory_reached, 5);
+	assert_int_equal(found.limits[a].memory_kills, 1);
+	assert_int_equal(found.limits[a].memory_pressure_ns, 17000);
+	assert_int_equal(found.limits[a].quota_ns, 0);
+	assert_string_equal(found.paths[!a], "/b");
+	assert_int_equal(found.limits[!a].memory_high, 65536);
+	assert_int_equal(found.limits[!a].memory_limit, 0);
+	assert_int_equal(found.limits[!a].memory_reached, 3);
+	assert_int_equal(found.limits[!a].memory_pressure_ns, 0);
+	cgroup_limits_close(limits);
+}
+
+static void the_first_version_says_much_where_memory_has_no_limit(void **state)
+{
+	struct temp_tree *tree = *state;
+	struct cgroup_limits *limits;
+	struct found found;
+
+	temp_tree_file(tree, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+	temp_tree_file(tree, "sys/fs/cgroup/memory/x/memory.limit_in_bytes", "2097152\n");
+	temp_tree_file(tree, "sys/fs/cgroup/memory/x/memory.usage_in_bytes", "4096\n");
+	temp_tree_file(tree, "sys/fs/cgroup/memory/x/memory.max_usage_in_bytes", "2097152\n");
+	temp_tree_file(tree, "sys/fs/cgroup/memory/x/memory.failcnt", "12\n");
+	temp_tree_file(tree, "sys/fs/cgroup/memory/x/memory.oom_control",
+		       "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+	temp_tree_file(tree, "proc/7/cgroup", "4:memory:/x\n0::/\n");
+	limits = cgroup_limits_open(tree->root, CGROUP_MEMORY, 4);
+	assert_non_null(limits);
+	assert_int_equal(cgroup_limits_add_of(limits, 7), 0);
+	found = found_in(limits);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.paths[0], "/x");
+	assert_int_equal(found.limits[0].memory_limit, 2097152);
+	assert_int_equal(found.limits[0].memory_used, 4096);
+	assert_int_equal(found.limits[0].memory_peak, 2097152);
+	assert_int_equal(found.limits[0].memory_reached, 12);
+	assert_int_equal(found.limits[0].memory_kills, 2);
+	cgroup_limits_close(limits);
 }
 
 static void a_container_sees_its_own_limit_at_its_root(void **state)
 {
 	struct temp_tree *tree = *state;
-	struct cpu_limits *limits;
+	struct cgroup_limits *limits;
 
 	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpu");
 	temp_tree_file(tree, "sys/fs/cgroup/cpu.max", "100000 100000\n");
 	temp_tree_file(tree, "proc/7/cgroup", "0::/\n");
-	limits = cpu_limits_open(tree->root, 4);
-	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
-	assert_int_equal(cpu_limits_add_all(limits), 0);
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 4);
+	assert_int_equal(cgroup_limits_add_of(limits, 7), 0);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
 	assert_int_equal(found_in(limits).count, 1);
 	assert_string_equal(found_in(limits).paths[0], "/");
-	cpu_limits_close(limits);
+	cgroup_limits_close(limits);
 }
 
 static void without_a_controller_there_are_none(void **state)
 {
 	struct temp_tree *tree = *state;
 
-	assert_null(cpu_limits_open(tree->root, 4));
+	assert_null(cgroup_limits_open(tree->root, CGROUP_CPU, 4));
 	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpuset io\n");
-	assert_null(cpu_limits_open(tree->root, 4));
+	assert_null(cgroup_limits_open(tree->root, CGROUP_CPU, 4));
 }
 
 int main(void)
@@ -203,6 +273,8 @@ int main(void)
 		TEST(all_limits_are_found),
 		TEST(limits_beyond_the_most_are_counted),
 		TEST(the_first_version_has_a_hierarchy_for_it),
+		TEST(memory_is_limited_by_either_of_two_files),
+		TEST(the_first_version_says_much_where_memory_has_no_limit),
 		TEST(a_container_sees_its_own_limit_at_its_root),
 		TEST(without_a_controller_there_are_none),
 	};
