@@ -10,7 +10,7 @@
 #include "bench/outlier.h"
 #include "bench/verdict.h"
 
-#define BENCH_FORMATS(ROW) ROW(text)
+#define BENCH_FORMATS(ROW) ROW(text) ROW(json) ROW(csv) ROW(markdown) ROW(junit) ROW(hyperfine)
 
 /* A variant against the one that it is compared with. */
 struct bench_pair {

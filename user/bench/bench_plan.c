@@ -10,6 +10,7 @@
 #include "bench/command_words.h"
 
 #define NAME_MAX_LENGTH 63
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 #define VALUE_LENGTH	1024
 
 /* A value of each parameter. */
@@ -26,7 +27,7 @@ int bench_matrix_check(const char *text, struct error *error)
 	size_t length = strcspn(text, "=");
 
 	if (!length || length > NAME_MAX_LENGTH || !text[length] || !text[length + 1] ||
-	    text[strcspn(text, "{}")])
+	    strspn(text, NAME_CHARACTERS) != length)
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --matrix: expected NAME=VALUE,VALUE,..., "
 				 "with {NAME} in the command",

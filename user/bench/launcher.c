@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/thread_priority.h"
 #include "bench/launched_process.h"
 #include "live/command_launch.h"
 
@@ -155,7 +156,7 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 {
 	struct running running = {.result = result, .deadline_ns = UINT64_MAX};
 	struct error error;
-	bool owner_is_there = true;
+	bool owner_is_there = true, is_raised;
 	int err;
 
 	result->fork_ns = clock_now_ns();
@@ -168,6 +169,9 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 	}
 	/* So that all of it can be ended; the terminal's signals reach us alone. */
 	setpgid(command_pid(running.command), command_pid(running.command));
+	/* So that the end of the command is seen when it comes. The command has been forked before,
+	 * and does not inherit it. */
+	is_raised = thread_priority_raise();
 	result->start_ns = clock_now_ns();
 	if (request->timeout_ns)
 		running.deadline_ns = result->start_ns + request->timeout_ns;
@@ -182,6 +186,8 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 			launched_process_read(command_pid(running.command), result);
 		result->left_behind = reap_orphans();
 	}
+	if (is_raised)
+		thread_priority_restore();
 	command_free(running.command);
 	return owner_is_there;
 }

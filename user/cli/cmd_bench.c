@@ -11,6 +11,7 @@
 #include "bench/bench_account.h"
 #include "bench/bench_format.h"
 #include "bench/bench_plan.h"
+#include "bench/bench_read.h"
 #include "bench/bench_series.h"
 #include "capture/kernel/capability.h"
 #include "capture/kernel/privileges.h"
@@ -41,6 +42,8 @@ struct bench_options {
 	double precision, threshold, gate;
 	struct bench_matrix matrix;
 	const char *setup, *prepare, *conclude;
+	const char *baseline, *save_baseline;
+	bool cross_machine;
 	uint32_t order; /* 1: blocks */
 	bool ignore_failure, show_output, no_aslr, bare;
 	bool has_cpus;
@@ -53,6 +56,7 @@ struct benching {
 	struct console *console;
 	struct log log;
 	struct bench bench;
+	struct bench baseline; /* without variants: none */
 	struct bench_plan plan;
 	struct invoking_user user;
 	struct launcher *launcher;
@@ -118,6 +122,28 @@ static int start_launcher(struct benching *benching, struct error *error)
 	return benching->launcher ? 0 : -EAGAIN;
 }
 
+/* Times of another machine say nothing of this one's. */
+static int check_baseline(struct benching *benching)
+{
+	char differences[1024];
+	bool other_machine;
+	struct bench *bench = &benching->bench;
+
+	bench_differences(&benching->baseline, bench, differences, sizeof(differences),
+			  &other_machine);
+	if (!differences[0])
+		return EXIT_STATUS_DONE;
+	if (other_machine && !benching->own->cross_machine) {
+		console_error(benching->console,
+			      "cannot compare with %s, it is of another machine: %s; "
+			      "--cross-machine compares all the same",
+			      benching->own->baseline, differences);
+		return EXIT_STATUS_EMPTY;
+	}
+	environment_add_danger(&bench->environment, "the baseline differs in %s", differences);
+	return EXIT_STATUS_DONE;
+}
+
 static int prepare(struct benching *benching)
 {
 	const struct bench_options *own = benching->own;
@@ -135,12 +161,16 @@ static int prepare(struct benching *benching)
 	uint64_t clock = clock_now_ns();
 
 	benching->bench.seed = own->has_seed ? own->seed : random_next(&clock) & SEED_MAX;
+	if (own->baseline && bench_read(&benching->baseline, own->baseline, &error) < 0)
+		return fail(benching, &error, EXIT_STATUS_FAILED);
 	if (bench_plan_make(&request, &benching->bench, &benching->plan, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_USAGE);
 	if (environment_read(&benching->bench.environment, "") < 0) {
 		console_error(benching->console, "cannot measure: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
+	if (own->baseline && check_baseline(benching) != EXIT_STATUS_DONE)
+		return EXIT_STATUS_EMPTY;
 	if (invoking_user_find(&benching->user, &error) < 0 || start_launcher(benching, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
 	benching->signals = stop_signals_new(abandon, NULL, &error);
@@ -238,6 +268,30 @@ static int check_gates(struct benching *benching)
 	return status;
 }
 
+static bool has_pair(const struct bench_document *document, uint32_t variant)
+{
+	array_foreach(&document->pairs, pair)
+		if (pair->new == variant)
+			return true;
+	return false;
+}
+
+/* What the baseline does not have is compared with nothing. */
+static int tell_unpaired(const struct benching *benching)
+{
+	const struct bench_document *document = &benching->document;
+
+	for (uint32_t i = 0; benching->own->baseline && i < benching->bench.variants.count; i++)
+		if (!has_pair(document, i))
+			console_note(benching->console, "%s does not have '%s'",
+				     benching->own->baseline,
+				     benching->bench.variants.items[i].label);
+	if (document->pairs.count || !benching->own->has_gate)
+		return EXIT_STATUS_DONE;
+	console_error(benching->console, "--fail-if-slower: nothing to compare");
+	return EXIT_STATUS_EMPTY;
+}
+
 static int write_output(struct benching *benching, const struct bench_output *output)
 {
 	bool to_stdout = strcmp(output->path, "-") == 0;
@@ -283,16 +337,22 @@ static int write_results(struct benching *benching, int status)
 			console_error(benching->console, "stopped before the first run was over");
 		return status == EXIT_STATUS_DONE ? EXIT_STATUS_EMPTY : status;
 	}
-	benching->document.full = benching->options->full;
-	if (bench_document_init(&benching->document, &benching->bench, NULL, threshold, risk) < 0) {
+	if (bench_document_init(&benching->document, &benching->bench,
+				own->baseline ? &benching->baseline : NULL, threshold, risk) < 0) {
 		console_error(benching->console, "cannot compare: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
 	benching->document.full = benching->options->full;
-	gates = check_gates(benching);
+	benching->document.baseline_path = own->baseline;
+	gates = tell_unpaired(benching);
+	if (gates == EXIT_STATUS_DONE)
+		gates = check_gates(benching);
 	for (size_t i = 0; i < own->output_count; i++)
 		if (write_output(benching, &own->outputs[i]) != EXIT_STATUS_DONE)
 			status = EXIT_STATUS_FAILED;
+	if (own->save_baseline && status == EXIT_STATUS_DONE)
+		status = write_output(
+			benching, &(struct bench_output){own->save_baseline, &bench_format_json});
 	return status == EXIT_STATUS_DONE ? gates : status;
 }
 
@@ -309,6 +369,7 @@ static int bench_run(const struct cli_options *options, struct console *console)
 	int status;
 
 	bench_init(&benching.bench);
+	bench_init(&benching.baseline);
 	status = prepare(&benching);
 	if (status == EXIT_STATUS_DONE)
 		status = write_results(&benching, run_series(&benching));
@@ -318,6 +379,7 @@ static int bench_run(const struct cli_options *options, struct console *console)
 	bench_document_done(&benching.document);
 	bench_plan_done(&benching.plan);
 	bench_done(&benching.bench);
+	bench_done(&benching.baseline);
 	invoking_user_done(&benching.user);
 	return status;
 }
@@ -360,10 +422,10 @@ static int bench_check(struct cli_options *options, struct error *error)
 	if (own->time_ns && (own->runs || own->order == 1))
 		return error_set(error, EINVAL, "--time and --%s are mutually exclusive",
 				 own->runs ? "runs" : "order blocks");
-	if (own->has_gate && options->files.count < 2 && !own->matrix.count)
+	if (own->has_gate && options->files.count < 2 && !own->matrix.count && !own->baseline)
 		return error_set(error, EINVAL,
 				 "--fail-if-slower requires something to compare with: two "
-				 "commands");
+				 "commands, or --baseline");
 	return check_outputs(own, error);
 }
 
@@ -551,11 +613,21 @@ static const struct option_row own_options[] = {
 	{0, "bare", NULL, "without the kernel's account of waits: times, memory and faults only",
 	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(bare),
 	 .text = "So it is without the rights to load BPF programs, too."},
+	{0, "baseline", "FILE",
+	 "compare with this earlier result, in JSON, instead of the first command", RUNS_GROUP,
+	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, BENCH(baseline),
+	 .text = "Commands are compared with those of the same text; a single one with a single "
+		 "one. Differences of the environment are reported."},
+	{0, "save-baseline", "FILE",
+	 "write the result to this file for --baseline, as -o FILE.json", OUTPUT_GROUP,
+	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, BENCH(save_baseline)},
+	{0, "cross-machine", NULL, "compare with a baseline of another machine all the same",
+	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(cross_machine)},
 	{0, "threshold", "PERCENT", "smaller changes count as none; default 1%", OUTPUT_GROUP,
 	 .form = OPTION_PARSED, .parse = parse_threshold},
 	{0, "fail-if-slower", "PERCENT",
-	 "exit with status 3 if a command is slower than the first by more than this, and that is "
-	 "no chance",
+	 "exit with status 3 if a command is slower than the first, or the baseline, by more than "
+	 "this, and that is no chance",
 	 OUTPUT_GROUP, .form = OPTION_PARSED, .parse = parse_gate},
 	{'o', "output", "FILE",
 	 "output file, - for stdout; the suffix selects the format; repeatable", OUTPUT_GROUP,

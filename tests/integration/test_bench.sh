@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# pkbpf bench: the order of its seed, counts, formats, exit statuses, baselines, a command twice as slow. Nothing here
+# depends on how busy the machine is.
+# usage: test_bench.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+# shellcheck source=cli_checks.sh
+. "$here/cli_checks.sh"
+
+begin "a command that takes twice as long, in all formats"
+run 3 bench --seed 7 --runs 8 --fail-if-slower 5% -o b.json -o b.csv -o b.md -o b.xml -o b.hyperfine.json -o b.txt \
+	--save-baseline base.json 'sleep 0.05' 'sleep 0.1'
+grep -q -- "--fail-if-slower: wall of sleep 0.1: slower" err || fail "$(cat err)"
+grep -q "2 against 1: slower" b.txt || fail "$(cat b.txt)"
+checker - "$here/../../user/bench/bench.schema.json" <<'P'
+import csv, json, sys, xml.etree.ElementTree as tree
+from checks import check, end
+document = json.load(open("b.json"))
+try:
+    import jsonschema
+    jsonschema.validate(document, json.load(open(sys.argv[1])))
+except ImportError:
+    print("NOT CHECKED: the schema, for want of jsonschema")
+runs = document["runs"]
+check(len(runs) == 18, f"8 runs and a warm-up of each: {len(runs)}")
+for first in range(0, 18, 2):
+    check({r["variant"] for r in runs[first : first + 2]} == {0, 1}, f"round {first // 2} has both")
+check(len({(runs[i]["variant"], runs[i + 1]["variant"]) for i in range(0, 18, 2)}) == 2, "rounds differ in order")
+wall = document["comparisons"][0]["figures"]["wall_ns"]
+check(wall["verdict"] == "slower" and wall["probability"] < 0.01, f"twice as long: {wall}")
+check("sleep" in document["comparisons"][0]["text"], f"it sleeps longer: {document['comparisons'][0]}")
+check(document["has_account"], "there is an account of waits")
+for r in runs:
+    f = r["figures"]
+    check(f["processes"] == 1 and f["minor_faults"] > 50, f"one process: {f}")
+    check(f["sleep_ns"] >= 45e6, f"it slept: {f}")
+# One thread: its parts are its life, which begins a little before the program does.
+parts = [sum(r["figures"][k + "_ns"] for k in ("cpu", "runqueue", "sleep", "disk", "uninterruptible", "stopped")) / r["figures"]["wall_ns"]
+         for r in runs]
+check(0.98 < sorted(parts)[9] < 1.02, f"parts add up to wall time: {sorted(parts)}")
+rows = list(csv.DictReader(open("b.csv")))
+check([int(r["variant"]) - 1 for r in rows] == [r["variant"] for r in runs], "CSV has the same order")
+suite = tree.parse("b.xml").getroot()
+check(suite.get("failures") == "1" and suite.find("testcase/failure") is not None, "junit has a failure")
+results = json.load(open("b.hyperfine.json"))["results"]
+check([len(r["times"]) for r in results] == [8, 8], "hyperfine's layout has 8 times each")
+check(open("b.md").readline().count("**slower") == 1, "Markdown begins with the verdict")
+end()
+P
+
+begin "the seed determines the order"
+for file in again other; do
+	seed=7
+	[ $file = other ] && seed=8
+	run 0 bench --seed $seed --runs 8 --bare -o $file.json true false -i
+done
+order() {
+	python3 -c 'import json, sys; print([r["variant"] for r in json.load(open(sys.argv[1]))["runs"]])' "$1"
+}
+[ "$(order b.json)" = "$(order again.json)" ] || fail "the same seed gave another order"
+[ "$(order b.json)" != "$(order other.json)" ] || fail "another seed gave the same order"
+
+begin "a baseline"
+sed -e 's/"command": "sleep 0.1"/"command": "another"/' -e 's/"command": "sleep 0.05"/"command": "sleep 0.1"/' base.json >faster.json
+run 3 bench --runs 6 --baseline faster.json --fail-if-slower 50% 'sleep 0.1' 'sleep 0.01'
+grep -q "faster.json does not have 'sleep 0.01'" err || fail "what has no base is not reported: $(cat err)"
+run 0 bench --runs 6 --baseline base.json --fail-if-slower 50% -- sleep 0.1
+sed 's/"value": "[^"]*"/"value": "another"/' base.json >foreign.json
+run 4 bench --runs 6 --baseline foreign.json -- sleep 0.05
+grep -q "another machine" err || fail "$(cat err)"
+run 1 bench --baseline b.csv -- true
+
+begin "a matrix, and commands around the runs"
+run 0 bench --runs 2 --warmup 0 --matrix t=0.01,0.02 --matrix n=1,2 --setup 'echo s{t} >>log' --prepare 'echo p >>log' \
+	--conclude 'echo c >>log' -o m.json -- sleep '{t}' '0.00{n}'
+[ "$(sort log | uniq -c | xargs)" = "8 c 8 p 2 s0.01 2 s0.02" ] || fail "the log has $(sort log | uniq -c | xargs)"
+checker - <<'P'
+import json
+from checks import check, end
+commands = [v["command"] for v in json.load(open("m.json"))["variants"]]
+check(commands == [f"sleep {t} 0.00{n}" for t in ("0.01", "0.02") for n in (1, 2)], f"all combinations: {commands}")
+end()
+P
+
+begin "what goes wrong"
+run 127 bench -- no_such_command
+echo text >not_executable
+run 126 bench -- ./not_executable
+run 1 bench -- false
+run 0 bench -i --runs 2 -- false
+run 1 bench --timeout 100ms -- sleep 60
+run 2 bench
+run 2 bench --matrix x=1,2 -- true
+run 2 bench -f junit true true
+run 2 bench --fail-if-slower 5% -- true
+run 2 bench --runs 5 --precision 2% -- true
+run 0 bench --runs 2 -o left.json "sh -c 'sleep 1 & exit 0'"
+grep -q '"left_behind": 1' left.json || fail "a process left behind was not seen"
+
+begin "stopping keeps the runs there are"
+timeout -s INT 2 "$pkbpf" bench --runs 1000 -o stopped.json -- sleep 0.2 2>err
+grep -q '"interrupted": true' stopped.json || fail "$(cat err)"
+
+begin "an outlier that was stopped is explained"
+(
+	for _ in $(seq 400); do
+		[ "$(wc -l <count)" -ge 6 ] && break
+		sleep 0.02
+	done
+	victim=$(pgrep -nf 'sleep 0.3131')
+	kill -STOP "$victim" && sleep 1 && kill -CONT "$victim"
+) 2>/dev/null &
+: >count
+run 0 bench --runs 9 --warmup 0 --prepare 'echo >>count' -o o.json -- sh -c 'exec sleep 0.3131'
+wait
+checker - <<'P'
+import json
+from checks import check, end
+document = json.load(open("o.json"))
+slowest = max(range(9), key=lambda i: document["runs"][i]["figures"]["wall_ns"])
+named = [o for o in document["outliers"] if o["run"] == slowest]
+check(named and named[0]["causes"][0]["figure"] == "stopped", f"run {slowest} was stopped: {document['outliers']}")
+end()
+P
+
+begin "without root, and bare"
+run 0 bench --bare --runs 3 -o bare.json -- sleep 0.02
+grep -q '"has_account": false' bare.json || fail "bare has an account"
+chmod 777 . && cp "$pkbpf" ./pkbpf
+if runuser -u nobody -- ./pkbpf bench --runs 3 -o nobody.json -- sleep 0.02 2>err; then
+	grep -q '"without_account"' nobody.json || fail "it does not say what is missing"
+	grep -q '"runqueue_ns"' nobody.json || fail "the run queue of one thread is not known"
+else
+	fail "bench needs root: $(cat err)"
+fi
+conclude

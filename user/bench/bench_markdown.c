@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A comment for a merge request: the verdict first, then a table. */
+#include <string.h>
+
+#include "base/escape.h"
+#include "bench/bench_format.h"
+
+#define NAME_MAX_BYTES 200
+
+/* As code, in which nothing but ` and, in tables, | means anything. */
+static void put_code(FILE *out, const char *text)
+{
+	char clean[NAME_MAX_BYTES];
+
+	escape_terminal(clean, sizeof(clean), text);
+	fputc('`', out);
+	for (const char *at = clean; *at; at++) {
+		if (*at == '|')
+			fputs("\\|", out);
+		else
+			fputc(*at == '`' ? '\'' : *at, out);
+	}
+	fputc('`', out);
+}
+
+static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
+		       FILE *out)
+{
+	const struct bench *base = bench_document_base(document);
+	char verdict[BENCH_SENTENCE_SIZE];
+
+	bench_verdict_text(&pair->figures[BENCH_WALL], &document->judgement, verdict,
+			   sizeof(verdict));
+	put_code(out, document->bench->variants.items[pair->new].label);
+	if (document->baseline)
+		fputs(" against the baseline", out);
+	else {
+		fputs(" against ", out);
+		put_code(out, base->variants.items[pair->base].label);
+	}
+	fprintf(out, ": **%s**", verdict);
+	if (pair->states[0])
+		fprintf(out, " (%s)", pair->states);
+	fputs("\n\n", out);
+}
+
+static void write_value(const struct bench *bench, uint32_t variant, enum bench_figure figure,
+			FILE *out)
+{
+	struct bench_summary summary;
+	char text[BENCH_VALUE_SIZE], high[BENCH_VALUE_SIZE];
+
+	if (bench_summarize(bench, variant, figure, &summary) < 0 || !summary.count) {
+		fputs(" - |", out);
+		return;
+	}
+	fprintf(out, " %s", bench_value_text(text, bench_figures[figure].unit, summary.median));
+	if (figure == BENCH_WALL && summary.interval.known)
+		fprintf(out, " (%s to %s)", bench_value_text(text, BENCH_NS, summary.interval.low),
+			bench_value_text(high, BENCH_NS, summary.interval.high));
+	fputs(" |", out);
+}
+
+static void write_row(const struct bench *bench, uint32_t variant, const char *mark, FILE *out)
+{
+	static const enum bench_figure figures[] = {BENCH_WALL,	       BENCH_CPU,  BENCH_RUNQUEUE,
+						    BENCH_SLEEP,       BENCH_DISK, BENCH_PEAK_RSS,
+						    BENCH_MINOR_FAULTS};
+
+	fprintf(out, "| %s", mark);
+	put_code(out, bench->variants.items[variant].label);
+	fputs(" |", out);
+	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
+		write_value(bench, variant, figures[i], out);
+	fprintf(out, " %zu |\n", bench_run_count(bench, variant));
+}
+
+static int markdown_write(const struct bench_document *document, FILE *out)
+{
+	const struct bench *bench = document->bench;
+	char text[BENCH_SENTENCE_SIZE];
+
+	array_foreach(&document->pairs, pair)
+		write_pair(document, pair, out);
+	array_foreach(&document->gates, gate) {
+		fputs(gate->outcome == BENCH_GATE_PASSED   ? "- passed: "
+		      : gate->outcome == BENCH_GATE_FAILED ? "- **failed**: "
+							   : "- **not checked**: ",
+		      out);
+		put_code(out, gate->sentence);
+		fputc('\n', out);
+	}
+	fputs("\n| command | wall (95 % interval) | CPU | run queue | sleep | disk | peak RSS | "
+	      "minor faults | runs |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+	      out);
+	for (uint32_t i = 0; document->baseline && i < document->baseline->variants.count; i++)
+		write_row(document->baseline, i, "base: ", out);
+	for (uint32_t i = 0; i < bench->variants.count; i++)
+		write_row(bench, i, "", out);
+	fputs("\n<sub>Medians.", out);
+	for (size_t i = 0; i < document->outliers.count && i < 10; i++) {
+		const struct outlier *outlier = &document->outliers.items[i];
+		const struct bench_run *run = &bench->runs.items[outlier->run];
+
+		outlier_text(outlier, text, sizeof(text));
+		fprintf(out, "<br>run %u of command %u: ", run->number, run->variant + 1);
+		escape_markup(out, text);
+	}
+	array_foreach(&bench->environment.dangers, danger) {
+		fputs("<br>", out);
+		escape_markup(out, *danger);
+	}
+	fputs("</sub>\n", out);
+	return 0;
+}
+
+const struct bench_format_ops bench_format_markdown = {
+	.name = "markdown",
+	.suffix = ".md",
+	.summary = "verdicts and a table, for a comment",
+	.write = markdown_write,
+};

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bench/bench_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "base/json_tree.h"
+#include "base/text_append.h"
+
+#define SCHEMA_VERSION 1
+#define TEXT_MAX       65536
+#define VALUE_MAX      1e18 /* of a figure: 30 years, or an exabyte */
+
+static int damaged(struct error *error, const char *what)
+{
+	return error_set(error, EBADMSG, "is no benchmark: %s is missing or wrong", what);
+}
+
+static int no_memory(struct error *error)
+{
+	return error_set(error, ENOMEM, "cannot be read: out of memory");
+}
+
+/* A text of bounded length; NULL: none. */
+static const char *text_of(const struct json_value *value, const char *key)
+{
+	const char *text = json_string(json_find(value, key));
+
+	return text && strlen(text) <= TEXT_MAX ? text : NULL;
+}
+
+static bool whole_of(const struct json_value *value, const char *key, double most,
+		     double *ret_number)
+{
+	return json_number(json_find(value, key), ret_number) && *ret_number >= 0 &&
+	       *ret_number <= most;
+}
+
+static int read_environment(struct environment *environment, const struct json_value *value,
+			    struct error *error)
+{
+	const struct json_value *item = json_first(json_find(value, "items"));
+
+	for (; item; item = json_next(item)) {
+		const char *name = text_of(item, "name"), *text = text_of(item, "value");
+
+		if (!name || !text)
+			return damaged(error, "an item of environment");
+		if (!environment_add(environment, name, text,
+				     json_is_true(json_find(item, "is_identity"))))
+			return no_memory(error);
+	}
+	return 0;
+}
+
+static int read_variants(struct bench *bench, const struct json_value *value, struct error *error)
+{
+	for (value = json_first(value); value; value = json_next(value)) {
+		const char *label = text_of(value, "command");
+
+		if (!label || bench->variants.count == BENCH_VARIANTS_MAX)
+			return damaged(error, "a command");
+		if (!bench_add_variant(bench, label))
+			return no_memory(error);
+	}
+	return bench->variants.count ? 0 : damaged(error, "variants");
+}
+
+static void read_figures(struct bench_run *run, const struct json_value *value)
+{
+	for (int figure = 0; figure < BENCH_FIGURES; figure++) {
+		char key[64];
+		double number;
+
+		snprintf(key, sizeof(key), "%s%s", bench_figures[figure].name,
+			 bench_unit_suffix(bench_figures[figure].unit));
+		if (whole_of(value, key, VALUE_MAX, &number))
+			bench_run_set(run, (enum bench_figure)figure, number);
+	}
+}
+
+static int read_runs(struct bench *bench, const struct json_value *value, struct error *error)
+{
+	for (value = json_first(value); value; value = json_next(value)) {
+		double variant, number, status = 0;
+		struct bench_run *run;
+
+		if (!whole_of(value, "variant", (double)bench->variants.count - 1, &variant) ||
+		    !whole_of(value, "number", BENCH_RUNS_MAX, &number) ||
+		    !whole_of(value, "status", 255, &status) ||
+		    bench->runs.count >= (size_t)BENCH_RUNS_MAX * 2 * bench->variants.count)
+			return damaged(error, "a run");
+		run = array_add(&bench->runs);
+		if (!run)
+			return no_memory(error);
+		run->variant = (uint32_t)variant;
+		run->number = (uint32_t)number;
+		run->status = (int)status;
+		run->is_warmup = json_is_true(json_find(value, "is_warmup"));
+		run->has_failed = json_is_true(json_find(value, "has_failed"));
+		run->timed_out = json_is_true(json_find(value, "timed_out"));
+		read_figures(run, json_find(value, "figures"));
+		if (!bench_run_knows(run, BENCH_WALL))
+			return damaged(error, "wall_ns of a run");
+	}
+	return 0;
+}
+
+static int read_tree(struct bench *bench, const struct json_value *root, struct error *error)
+{
+	const char *kind = json_string(json_find(root, "kind"));
+	double version, number;
+	int err;
+
+	if (!kind || strcmp(kind, "bench") != 0)
+		return damaged(error, "\"kind\": \"bench\"");
+	if (!json_number(json_find(root, "schema_version"), &version) || version != SCHEMA_VERSION)
+		return error_set(error, EBADMSG,
+				 "has a schema_version that this pkbpf cannot read");
+	if (whole_of(root, "seed", 1.8e19, &number))
+		bench->seed = (uint64_t)number;
+	bench->has_account = json_is_true(json_find(root, "has_account"));
+	bench->interrupted = json_is_true(json_find(root, "interrupted"));
+	err = read_environment(&bench->environment, json_find(root, "environment"), error);
+	if (err == 0)
+		err = read_variants(bench, json_find(root, "variants"), error);
+	return err < 0 ? err : read_runs(bench, json_find(root, "runs"), error);
+}
+
+int bench_read_text(struct bench *bench, const char *text, size_t size, struct error *error)
+{
+	struct json_tree *tree;
+	struct error reason;
+	int err = json_tree_parse(text, size, &tree, &reason);
+
+	if (err < 0)
+		return error_set(error, -err, "is no JSON: %s", reason.text);
+	err = read_tree(bench, json_tree_root(tree), error);
+	json_tree_free(tree);
+	return err;
+}
+
+int bench_read(struct bench *bench, const char *path, struct error *error)
+{
+	_cleanup_free_ char *text = NULL;
+	struct error reason;
+	size_t size;
+	int err = file_read_all(AT_FDCWD, path, JSON_SIZE_MAX, &text, &size);
+
+	if (err < 0)
+		return error_set(error, -err, "cannot read %s: %s", path, strerror(-err));
+	err = bench_read_text(bench, text, size, &reason);
+	return err < 0 ? error_set(error, -err, "%s %s", path, reason.text) : 0;
+}
+
+void bench_differences(const struct bench *base, const struct bench *new, char *ret_text,
+		       size_t size, bool *ret_other_machine)
+{
+	ret_text[0] = '\0';
+	*ret_other_machine = false;
+	array_foreach(&base->environment.items, item) {
+		const char *now = environment_find(&new->environment, item->name);
+
+		if (!now || strcmp(now, item->value) == 0)
+			continue;
+		*ret_other_machine |= item->is_identity;
+		text_append(ret_text, size, "%s%s: %s, now %s", ret_text[0] ? "; " : "", item->name,
+			    item->value, now);
+	}
+}
