@@ -178,4 +178,20 @@ struct pkbpf_kernel_name {
 	char text[640];
 };
 
+/* For the network programs: numbers of system calls that are told apart. */
+#define PKBPF_NETWORK_CALLS 512
+
+struct pkbpf_network_config {
+	__u8 call[PKBPF_NETWORK_CALLS]; /* enum pkbpf_network_call, by system call number */
+	__u8 per_thread;		/* rows by thread */
+	__u8 state_argument;		/* sched_switch passes the state; see switch_state() */
+	__u8 has_storage;		/* sockets and threads have storage of programs */
+	__u8 reserved[5];
+};
+
+struct pkbpf_network_control {
+	__u64 start_ns; /* 0: the interval has not begun */
+	__u64 end_ns;	/* 0: it has not ended */
+};
+
 #endif

@@ -132,7 +132,11 @@ enum pkbpf_loss {
 	X(TRACE_RING_FULL, PKBPF_LOSS_NOTE,                                                        \
 	  "waits missing in the trace (ring buffer full; counted in all sums)")                    \
 	X(TRACE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
-	  "events missing in the trace (too many in a slice; counted in all sums)")
+	  "events missing in the trace (too many in a slice; counted in all sums)")                \
+	X(NETWORK_LOST, PKBPF_LOSS_OTHER,                                                          \
+	  "sockets whose messages are not counted (table of peers full)")                          \
+	X(NETWORK_PEERS_FULL, PKBPF_LOSS_NOTE,                                                     \
+	  "sockets whose peer is counted among others (table of peers full)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

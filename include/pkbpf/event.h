@@ -64,7 +64,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_CUT = 11,
 	PKBPF_EVENT_PYTHON_CODE = 12, /* struct pkbpf_event_python_code (python.h) */
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
-	   (resource.h) */
+	   (resource.h), 80..95: network (network.h) */
 };
 
 /* flags of PKBPF_EVENT_COMM */
@@ -254,7 +254,7 @@ struct pkbpf_event_totals {
 	__u32 pid;
 	__u32 tid; /* 0: the process's threads together */
 	__u64 cgroup_id;
-	__u32 device;	   /* block I/O: major << 20 | minor; else 0 */
+	__u32 device;	   /* block I/O: major << 20 | minor; network: number of the peer; else 0 */
 	__u8 profile_kind; /* enum pkbpf_profile_kind */
 	__u8 state;	   /* off-CPU: wait state; block I/O: operation; faults: minor or major */
 	__u8 measure;	   /* 0: the kind's weight; others per kind (block I/O 1: queue time) */
@@ -263,7 +263,7 @@ struct pkbpf_event_totals {
 	__u64 count;
 	__u64 total; /* sum of the measure: ns, faults */
 	__u64 max;
-	__u64 bytes;	/* block I/O, else 0 */
+	__u64 bytes;	/* block I/O, network; else 0 */
 	__u64 variance; /* of count, when count is an estimate with a known variance; else 0 */
 	__u32 n_buckets;
 	__u32 reserved2;

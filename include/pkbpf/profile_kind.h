@@ -20,6 +20,7 @@
 	X(OFFCPU, 1, offcpu)                                                                       \
 	X(BLOCKIO, 2, blockio)                                                                     \
 	X(FAULTS, 3, faults)                                                                       \
+	X(NETWORK, 4, network)                                                                     \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
 /* The measured quantity of an event. */

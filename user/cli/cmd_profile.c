@@ -68,8 +68,9 @@ static int status_of_capture(int err)
 
 /* ---- before anything is loaded ---- */
 
-/* Without --events: all kinds there are, or the first when all that was asked for is a flame graph:
- * what nobody will see need not be captured, and the file gets exactly the name it was given. */
+/* Without --events: all kinds but those by request, or the first when all that was asked for is a
+ * flame graph: what nobody will see need not be captured, and the file gets exactly the name it was
+ * given. */
 static void choose_sources(struct profiling *profiling)
 {
 	const struct cli_options *options = profiling->options;
@@ -80,7 +81,8 @@ static void choose_sources(struct profiling *profiling)
 	profiling->source_count = options->source_count;
 	if (!options->source_count) {
 		for (size_t i = 0; source_at(i) && (i == 0 || !one_kind); i++)
-			profiling->sources[profiling->source_count++] = source_at(i);
+			if (!source_at(i)->by_request)
+				profiling->sources[profiling->source_count++] = source_at(i);
 	}
 	profiling->live.kinds_mask = 0;
 	for (size_t i = 0; i < profiling->source_count; i++)

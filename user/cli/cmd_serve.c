@@ -93,7 +93,7 @@ static void choose_sources(struct serving *serving)
 	for (size_t i = 0; i < options->source_count; i++)
 		serving->live.kinds_mask |= 1U << options->sources[i]->kind;
 	for (size_t i = 0; !options->source_count && (source = source_at(i)); i++)
-		if (source->kind != PKBPF_PROFILE_OFFCPU)
+		if (source->kind != PKBPF_PROFILE_OFFCPU && !source->by_request)
 			serving->live.kinds_mask |= 1U << source->kind;
 }
 

@@ -208,7 +208,8 @@ static void choose_sources(struct watching *watching)
 	memcpy(watching->sources, options->sources, sizeof(watching->sources));
 	watching->source_count = options->source_count;
 	for (size_t i = 0; source_at(i) && !options->source_count; i++)
-		watching->sources[watching->source_count++] = source_at(i);
+		if (!source_at(i)->by_request)
+			watching->sources[watching->source_count++] = source_at(i);
 	watching->live.kinds_mask = 0;
 	for (size_t i = 0; i < watching->source_count; i++)
 		watching->live.kinds_mask |= 1U << watching->sources[i]->kind;

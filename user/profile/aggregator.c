@@ -9,6 +9,7 @@
 
 #include <pkbpf/trace.h>
 
+#include "event/peer_event.h"
 #include "event/resource_event.h"
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
@@ -53,6 +54,8 @@ void aggregator_free(struct aggregator *aggregator)
 	profile_free(aggregator->running);
 	array_free(&aggregator->stacks);
 	hash_map_done(&aggregator->stack_numbers);
+	peer_table_free(aggregator->peers);
+	hash_map_done(&aggregator->peer_numbers);
 	free(aggregator);
 }
 
@@ -275,6 +278,16 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 	return true;
 }
 
+/* The slice's number of a peer. false: no memory. */
+static bool number_peer(struct aggregator *aggregator, struct profile *profile, uint32_t *number)
+{
+	const uint64_t *known = hash_map_find(&aggregator->peer_numbers, *number);
+	const struct peer *peer = known ? peer_table_at(aggregator->peers, (uint32_t)*known) : NULL;
+
+	*number = peer ? peer_table_get(profile_peers(profile), peer) : PEER_NONE;
+	return !peer || *number != PEER_NONE;
+}
+
 static bool add_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
 	struct numbered_stack *stack =
@@ -311,6 +324,8 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 	if (totals->measure == 0 && !add_totals_row(aggregator, profile, totals, process, stack))
 		return false;
 	key.process = process->id;
+	if (key.kind == PKBPF_PROFILE_NETWORK && !number_peer(aggregator, profile, &key.device))
+		return false;
 	return profile_add_distribution(profile, &key, &change) == 0;
 }
 
@@ -442,6 +457,27 @@ static int take_python_code(struct aggregator *aggregator, const struct pkbpf_ev
 	return err == -ENOSPC ? 0 : err;
 }
 
+/* Totals that follow refer to the peer by its number. */
+static int take_peer(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	struct peer_view view;
+	struct peer peer;
+	uint32_t number;
+	int err = peer_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (!aggregator->peers)
+		aggregator->peers = peer_table_new();
+	peer = (struct peer){.address = view.peer, .pid = view.pid};
+	memcpy(peer.comm, view.comm, sizeof(peer.comm));
+	memcpy(peer.name, view.name, sizeof(peer.name));
+	number = aggregator->peers ? peer_table_get(aggregator->peers, &peer) : PEER_NONE;
+	return number != PEER_NONE && hash_map_put(&aggregator->peer_numbers, view.number, number)
+		       ? 0
+		       : -ENOMEM;
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -458,6 +494,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_relation(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_WAIT)
 		err = aggregator_trace_wait(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_PEER)
+		err = take_peer(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)

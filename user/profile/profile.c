@@ -33,8 +33,9 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	profile->resources = resource_usage_new();
 	profile->slow_io = slow_io_list_new();
 	profile->relations = relation_list_new();
+	profile->peers = peer_table_new();
 	if (!profile->distributions || !profile->resources || !profile->slow_io ||
-	    !profile->relations) {
+	    !profile->relations || !profile->peers) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -77,6 +78,7 @@ void profile_free(struct profile *profile)
 	slow_io_list_free(profile->slow_io);
 	relation_list_free(profile->relations);
 	moment_list_done(&profile->moments);
+	peer_table_free(profile->peers);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -126,6 +128,11 @@ struct moment_list *profile_moments(struct profile *profile)
 const struct moment_list *profile_moments_read(const struct profile *profile)
 {
 	return &profile->moments;
+}
+
+struct peer_table *profile_peers(const struct profile *profile)
+{
+	return profile->peers;
 }
 
 struct slow_io_list *profile_slow_io(const struct profile *profile)

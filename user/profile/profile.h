@@ -16,6 +16,7 @@
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
 #include "profile/account/moment_list.h"
+#include "profile/account/peer_table.h"
 #include "profile/account/resource_usage.h"
 #include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"
@@ -110,6 +111,8 @@ struct process_table *profile_processes(const struct profile *profile);
 struct resource_usage *profile_resources(const struct profile *profile);
 /* The slowest block requests. */
 struct slow_io_list *profile_slow_io(const struct profile *profile);
+/* The peers that distributions of the kind NETWORK refer to. */
+struct peer_table *profile_peers(const struct profile *profile);
 /* Relations of processes: what blocked or limited them. */
 struct relation_list *profile_relations(const struct profile *profile);
 

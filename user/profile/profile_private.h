@@ -52,6 +52,7 @@ struct profile {
 	struct moment_list moments;
 	struct symbol_notes notes;
 	struct relation_list *relations;
+	struct peer_table *peers;
 	struct time_line *times; /* NULL: not wanted */
 
 	uint64_t seed;

@@ -24,6 +24,8 @@ struct decoding {
 	/* by place in the block: ids of the profile; UINT32_MAX: not chosen */
 	uint32_t *processes, *account_processes, *frames, *stacks;
 	size_t process_count, account_process_count, frame_count, stack_count;
+	uint32_t *peers;
+	size_t peer_count;
 	struct recorded_cgroup *cgroups;
 	size_t cgroup_count;
 	struct recorded_facts facts;
@@ -315,6 +317,37 @@ static int read_ends(struct decoding *work)
 	return err;
 }
 
+static int read_peers(struct decoding *work)
+{
+	_cleanup_free_ struct recorded_peer *rows = NULL;
+	int err = read_table(work, &slice_peers, &rows, &work->peer_count);
+
+	work->peers = malloc((work->peer_count + 1) * sizeof(*work->peers));
+	if (!err && !work->peers)
+		err = -ENOMEM;
+	for (size_t i = 0; i < work->peer_count && !err; i++) {
+		memcpy(rows[i].peer.address.address, rows[i].address, sizeof(rows[i].address));
+		if (rows[i].peer.address.family > PKBPF_NETWORK_UNIX ||
+		    rows[i].peer.address.role > PKBPF_NETWORK_SERVER)
+			return -EBADMSG;
+		work->peers[i] = peer_table_get(profile_peers(work->profile), &rows[i].peer);
+		if (work->peers[i] == PEER_NONE)
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+/* The profile's number of the peer of a distribution. false: there is no such peer. */
+static bool find_peer(const struct decoding *work, struct distribution_key *key)
+{
+	if (key->kind != PKBPF_PROFILE_NETWORK || !key->device)
+		return true;
+	if (key->device > work->peer_count)
+		return false;
+	key->device = work->peers[key->device - 1];
+	return true;
+}
+
 static int read_distributions(struct decoding *work)
 {
 	_cleanup_free_ struct recorded_distribution *rows = NULL;
@@ -336,6 +369,8 @@ static int read_distributions(struct decoding *work)
 			    (j &&
 			     distribution.buckets[j].index <= distribution.buckets[j - 1].index))
 				return -EBADMSG;
+		if (!find_peer(work, &distribution.key))
+			return -EBADMSG;
 		if (has_kind(work, distribution.key.kind) &&
 		    find_process(work, distribution.key.process, &distribution.key.process, &err))
 			err = profile_put_distribution(work->profile, &distribution);
@@ -548,9 +583,10 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		 struct profile **ret_slice)
 {
 	static int (*const parts[])(struct decoding *) = {
-		read_strings, read_facts,   read_cgroups,   read_processes,	read_frames,
-		read_stacks,  read_rows,    read_ends,	    read_distributions, read_devices,
-		read_slow_io, read_moments, read_relations, read_account,	note_choice,
+		read_strings, read_facts,	  read_cgroups, read_processes,
+		read_frames,  read_stacks,	  read_rows,	read_ends,
+		read_peers,   read_distributions, read_devices, read_slow_io,
+		read_moments, read_relations,	  read_account, note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;
@@ -562,6 +598,7 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 	free(work.account_processes);
 	free(work.frames);
 	free(work.stacks);
+	free(work.peers);
 	free(work.cgroups);
 	if (err)
 		profile_free(work.profile);

@@ -356,6 +356,23 @@ static void add_device(struct encoding *work, struct hash_map *known, uint32_t d
 		*row = (struct recorded_device){device, name};
 }
 
+/* All of them: distributions refer to them by 1 + place. */
+static void write_peers(struct encoding *work)
+{
+	const struct peer_table *peers = profile_peers(work->profile);
+	struct rows rows = {.table = &slice_peers};
+
+	for (uint32_t i = 1; i <= peer_table_count(peers); i++) {
+		struct recorded_peer *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		row->peer = *peer_table_at(peers, i);
+		memcpy(row->address, row->peer.address.address, sizeof(row->address));
+	}
+	write_table(work, &rows);
+}
+
 static void write_devices(struct encoding *work)
 {
 	struct rows rows = {.table = &slice_devices};
@@ -518,9 +535,10 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
 	static void (*const parts[])(struct encoding *) = {
-		write_facts,   write_counters,	write_processes,     write_frames,  write_stacks,
-		write_rows,    write_ends,	write_distributions, write_devices, write_slow_io,
-		write_moments, write_relations, write_account,	     write_cgroups, write_strings,
+		write_facts,	     write_counters, write_processes, write_frames,
+		write_stacks,	     write_rows,     write_ends,      write_peers,
+		write_distributions, write_devices,  write_slow_io,   write_moments,
+		write_relations,     write_account,  write_cgroups,   write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

@@ -307,3 +307,22 @@ static const struct recorded_column moments_columns[] = {
 ALL_MEMBERS(struct moment, 56);
 TABLE(moments, SLICE_MOMENTS, M);
 #undef M
+
+#define P struct recorded_peer
+static const struct recorded_column peers_columns[] = {
+	RECORDED(1, P, address[0]),
+	RECORDED(2, P, address[1]),
+	RECORDED(3, P, peer.address.net),
+	RECORDED(4, P, peer.address.port),
+	RECORDED(5, P, peer.address.family),
+	RECORDED(6, P, peer.address.role),
+	RECORDED(7, P, peer.address.protocol),
+	RECORDED(8, P, peer.address.flags),
+	RECORDED(9, P, peer.pid),
+	TEXT(10, P, peer.comm),
+	TEXT(11, P, peer.name),
+};
+ALL_MEMBERS(struct pkbpf_network_peer, 28);
+ALL_MEMBERS(struct peer, 160);
+TABLE(peers, SLICE_PEERS, P);
+#undef P

@@ -56,12 +56,23 @@ bool text_kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind k
 	return false;
 }
 
+static int write_sections(const struct text_report *report, enum pkbpf_profile_kind kind)
+{
+	int err = 0;
+
+	for (size_t i = 0; text_kind_of(kind)->sections[i] && !err; i++)
+		err = text_kind_of(kind)->sections[i](report);
+	return err;
+}
+
 static int write_kind(const struct text_report *report, enum pkbpf_profile_kind kind)
 {
 	_cleanup_(tally_done) struct tally tally = {0};
 	bool has_lines;
 	int err;
 
+	if (text_kind_of(kind)->without_stacks)
+		return write_sections(report, kind);
 	err = tally_init(&tally, report->profile, kind, report->options->lines);
 	if (err)
 		return err;
@@ -75,8 +86,7 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	if (err)
 		return err;
 	text_stacks(report, &tally);
-	for (size_t i = 0; text_kind_of(kind)->sections[i] && !err; i++)
-		err = text_kind_of(kind)->sections[i](report);
+	err = write_sections(report, kind);
 	return err ? err : text_unnamed(report, &tally);
 }
 

@@ -12,6 +12,8 @@ struct text_kind {
 	/* " (cycles at 99 Hz)", after its name among the events that were recorded; NULL: nothing.
 	 */
 	void (*describe)(const struct profile_info *info, FILE *out);
+	/* Its events have no stacks: there is nothing but its sections. */
+	bool without_stacks;
 	/* Behind its stacks, when it has any; the last one is NULL. */
 	int (*sections[TEXT_KIND_SECTIONS + 1])(const struct text_report *report);
 };

@@ -68,6 +68,8 @@ int text_faults(const struct text_report *report);
 int text_devices(const struct text_report *report);
 /* Nothing when no block request was slow. */
 int text_slow_io(const struct text_report *report);
+/* Nothing when no socket was used. */
+int text_peers(const struct text_report *report);
 /* Nothing when no off-CPU time was measured. */
 int text_waits(const struct text_report *report);
 int text_unnamed(const struct text_report *report, const struct tally *tally);

@@ -21,6 +21,7 @@
 #include "rows/part/row_cpu.h"
 #include "rows/part/row_faults.h"
 #include "rows/part/row_memory.h"
+#include "rows/part/row_network.h"
 #include "rows/part/row_storage.h"
 #include "rows/part/row_waits.h"
 
@@ -63,7 +64,8 @@ _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each")
 
 /* The parts of a row, struct row_<name> each, in the order of the columns of machine formats. */
 #define ROW_PART_LIST(X)                                                                           \
-	X(cpu) X(waits) X(blockio) X(memory) X(faults) X(storage) ROW_PART_LIST_OF_TEST(X)
+	X(cpu)                                                                                     \
+	X(waits) X(blockio) X(memory) X(faults) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
 /* A test that has a part of its own defines it. */
 #ifndef ROW_PART_LIST_OF_TEST
 #define ROW_PART_LIST_OF_TEST(X)

@@ -22,6 +22,8 @@ struct source_ops {
 	/* Records of this source may wait in the kernel's rings and be unwound when they are
 	 * read. */
 	bool can_wait;
+	/* Recorded only when it is named: it costs more than most want to pay all the time. */
+	bool by_request;
 	/* Options of this source: rows about struct source_options, closed by a row without a
 	 * name, and their defaults. NULL: none. */
 	const struct option_row *options;

@@ -28,6 +28,8 @@ void json_rows(struct json_writer *writer, const struct resource_rows *rows);
 int json_devices(struct json_writer *writer, const struct profile *profile);
 /* "slow_requests". -ENOMEM. */
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
+/* "peers". -ENOMEM. */
+int json_peers(struct json_writer *writer, const struct resource_rows *rows);
 /* "hottest_lines", by kind. -ENOMEM. */
 int json_lines(struct json_writer *writer, const struct results *results);
 

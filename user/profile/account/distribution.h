@@ -17,7 +17,7 @@ struct distribution_key {
 	enum pkbpf_profile_kind kind;
 	uint32_t process; /* incarnation id in the process table */
 	uint32_t tid;	  /* 0: all threads of the process together */
-	uint32_t device;  /* block I/O, else 0 */
+	uint32_t device;  /* block I/O; network: number of the peer; else 0 */
 	uint8_t state;
 	uint8_t measure;
 };

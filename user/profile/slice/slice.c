@@ -195,6 +195,18 @@ static int merge_ends(struct merging *work)
 	return 0;
 }
 
+/* Peers have numbers of their own in each profile. false: no memory. */
+static bool peer_there(struct merging *work, struct distribution_key *key)
+{
+	const struct peer *peer = key->kind == PKBPF_PROFILE_NETWORK
+					  ? peer_table_at(work->from->peers, key->device)
+					  : NULL;
+
+	if (peer)
+		key->device = peer_table_get(work->into->peers, peer);
+	return !peer || key->device != PEER_NONE;
+}
+
 static int merge_distributions(struct merging *work)
 {
 	const struct distribution *from;
@@ -203,6 +215,8 @@ static int merge_distributions(struct merging *work)
 		struct distribution copy = *from;
 
 		copy.key.process = process_there(work, from->key.process);
+		if (!peer_there(work, &copy.key))
+			return -ENOMEM;
 		if (profile_put_distribution(work->into, &copy))
 			return -ENOMEM;
 	}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Network: messages, connections and their failures, times to answer, and sleeps that a message
+ * ended; by process and peer. */
+#include "network.bpf.h"
+#include "task_regs.bpf.h"
+
+/* include/net/tcp_states.h; unchanged since these exist */
+#define TCP_ESTABLISHED 1
+#define TCP_SYN_SENT	2
+#define TCP_SYN_RECV	3
+#define TCP_FIN_WAIT1	4
+#define TCP_CLOSE	7
+#define TCP_LAST_ACK	9
+
+/* flags of recvmsg() that leave the message where it is, or read another queue */
+#define MSG_PEEK     0x2
+#define MSG_ERRQUEUE 0x2000
+
+#define SOCK_DGRAM 2
+
+/* errno of the network, and two that are common to all files. */
+#define EPIPE	      32
+#define ENETDOWN      100
+#define ECONNRESET    104
+#define EISCONN	      106
+#define ENOTCONN      107
+#define EHOSTUNREACH  113
+#define EADDRNOTAVAIL 99
+
+static __always_inline bool is_network_error(__u32 error)
+{
+	return error == EPIPE || (error >= ENETDOWN && error <= EHOSTUNREACH && error != EISCONN &&
+				  error != ENOTCONN);
+}
+
+static __always_inline struct network_socket *socket_of(struct sock *sk, __u64 flags)
+{
+	return bpf_sk_storage_get(&network_sockets, sk, NULL, flags);
+}
+
+/* The state of a socket that the current thread uses; NULL: no target, or no memory. */
+static __always_inline struct network_socket *socket_in_use(struct sock *sk, __u64 pid_tgid)
+{
+	struct network_socket *socket = socket_of(sk, 0);
+
+	if (socket || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return socket;
+	socket = socket_of(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!socket)
+		counter_add(PKBPF_COUNTER_NETWORK_LOST, 1);
+	return socket;
+}
+
+/* Notes the system call of the current thread. false: it cannot be read. */
+static __always_inline bool read_call(__u32 *ret_call, __u64 *ret_argument)
+{
+	__u64 address = task_regs_address();
+	struct pt_regs *regs;
+	__u64 call = 0;
+
+	barrier_var(address);
+	regs = (void *)address;
+#if defined(__TARGET_ARCH_x86)
+	if (bpf_probe_read_kernel(&call, sizeof(call), (char *)regs + AT_ORIG_AX * 8) ||
+	    bpf_probe_read_kernel(ret_argument, 8, (char *)regs + AT_DI * 8))
+		return false;
+#else
+	if (bpf_probe_read_kernel(&call, 4, (char *)regs + AT_SYSCALL * 8) ||
+	    bpf_probe_read_kernel(ret_argument, 8, (char *)regs + (AT_SYSCALL - 1) * 8))
+		return false;
+#endif
+	*ret_call = (__u32)call;
+	return true;
+}
+
+/* Does the sleep belong to the message? A thread that slept in another call than that of the
+ * message slept for this socket if it waited for any of several, and reads from this one first; or
+ * if it waited for the connection, and the message is its first. */
+static __always_inline bool slept_for(const struct network_sleep *sleep, bool is_received,
+				      bool is_fresh)
+{
+	__u32 number = sleep->call & (PKBPF_NETWORK_CALLS - 1), call;
+	__u64 argument;
+
+	if (sleep->call >= PKBPF_NETWORK_CALLS)
+		return false;
+	switch (network_config.call[number]) {
+	case PKBPF_NETWORK_CALL_MOVE:
+		return read_call(&call, &argument) && call == sleep->call &&
+		       argument == sleep->argument;
+	case PKBPF_NETWORK_CALL_POLL:
+		return is_received || is_fresh;
+	case PKBPF_NETWORK_CALL_ACCEPT:
+		return is_fresh;
+	}
+	return false;
+}
+
+static __always_inline void take_sleep(struct pkbpf_network_row *row, bool is_received,
+				       bool is_fresh)
+{
+	struct network_sleep *sleep = bpf_task_storage_get(
+		&network_sleeps, bpf_get_current_task_btf(), NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 slept_ns = sleep ? sleep->slept_ns : 0;
+
+	if (!slept_ns)
+		return;
+	if (slept_for(sleep, is_received, is_fresh)) {
+		network_add_length(&row->waits, slept_ns);
+		sleep->slept_ns = 0;
+	}
+}
+
+/* The first use of a connection that the kernel has accepted. */
+static __always_inline void take_news(struct network_socket *socket, struct pkbpf_network_row *row)
+{
+	__u32 retransmits = socket->retransmits;
+
+	if (retransmits) {
+		socket->retransmits = 0;
+		__sync_fetch_and_add(&row->retransmits, retransmits);
+	}
+	if (socket->flags & NETWORK_ACCEPTED)
+		__sync_fetch_and_add(&row->accepts, 1);
+	socket->flags = 0;
+}
+
+static __always_inline void take_round_trip(struct sock *sk, struct pkbpf_network_row *row)
+{
+	__u64 ns;
+
+	if (row->key.peer.protocol != PKBPF_NETWORK_TCP)
+		return;
+	/* The kernel keeps eight times the average. */
+	ns = (__u64)BPF_CORE_READ((struct tcp_sock *)sk, srtt_us) * 1000 / 8;
+	if (!ns)
+		return;
+	__sync_fetch_and_add(&row->round_trips.count, 1);
+	__sync_fetch_and_add(&row->round_trips.total_ns, ns);
+	if (ns > row->round_trips.max_ns)
+		row->round_trips.max_ns = ns;
+}
+
+/* Adds the time between a message and the first one that follows in the other direction. */
+static __always_inline void take_turn(struct network_socket *socket, struct pkbpf_network_row *row,
+				      bool is_question, __u64 now_ns)
+{
+	__u64 turn_ns = socket->turn_ns;
+
+	if (is_question) {
+		socket->turn_ns = now_ns;
+	} else if (turn_ns) {
+		socket->turn_ns = 0;
+		if (now_ns > turn_ns)
+			network_add_length(&row->responses, now_ns - turn_ns);
+	}
+}
+
+static __always_inline void add_sent(struct sock *sk, struct pkbpf_network_row *row, __u64 bytes)
+{
+	__u32 queue = sk->sk_wmem_queued;
+
+	__sync_fetch_and_add(&row->sent, 1);
+	__sync_fetch_and_add(&row->sent_bytes, bytes);
+	if (queue > row->send_queue_max)
+		row->send_queue_max = queue;
+}
+
+static __always_inline void add_received(struct sock *sk, struct pkbpf_network_row *row,
+					 __u64 bytes)
+{
+	__u32 queue = sk->sk_backlog.rmem_alloc.counter;
+
+	__sync_fetch_and_add(&row->received, 1);
+	__sync_fetch_and_add(&row->received_bytes, bytes);
+	if (queue > row->receive_queue_max)
+		row->receive_queue_max = queue;
+}
+
+/* A message of the current thread, or an attempt. result: bytes, or a negative errno. */
+static __always_inline int moved(struct sock *sk, __s32 result, bool is_sent)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns, moment;
+	struct network_socket *socket;
+	struct pkbpf_network_row *row;
+	bool is_fresh;
+
+	if (!network_in_interval() || (result < 0 && !is_network_error(-result)))
+		return 0;
+	socket = socket_in_use(sk, pid_tgid);
+	if (!socket)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	moment = socket->moment;
+	row = network_row_of(sk, socket, pid_tgid, now_ns);
+	if (!row)
+		return 0;
+	if (moment != socket->moment)
+		take_round_trip(sk, row);
+	is_fresh = socket->flags & NETWORK_FRESH;
+	if (socket->flags | socket->retransmits)
+		take_news(socket, row);
+	take_sleep(row, !is_sent, is_fresh);
+	if (result < 0) {
+		network_add_failure(row, -result);
+		return 0;
+	}
+	/* The end of a stream is no message. */
+	if (!result && sk->sk_type != SOCK_DGRAM)
+		return 0;
+	if (socket->role != PKBPF_NETWORK_UNKNOWN_ROLE)
+		take_turn(socket, row, is_sent == (socket->role == PKBPF_NETWORK_CLIENT), now_ns);
+	if (is_sent)
+		add_sent(sk, row, result);
+	else
+		add_received(sk, row, result);
+	return 0;
+}
+
+SEC("?tp_btf/sock_send_length")
+int network_send(__u64 *ctx)
+{
+	return moved((void *)ctx[0], (__s32)ctx[1], true);
+}
+
+SEC("?tp_btf/sock_recv_length")
+int network_receive(__u64 *ctx)
+{
+	if (ctx[2] & (MSG_PEEK | MSG_ERRQUEUE))
+		return 0;
+	return moved((void *)ctx[0], (__s32)ctx[1], false);
+}
+
+/* In the system call that connects. */
+static __always_inline void connect_begins(struct sock *sk, __u64 now_ns)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct network_socket *socket = socket_in_use(sk, pid_tgid);
+
+	if (!socket)
+		return;
+	socket->role = PKBPF_NETWORK_CLIENT;
+	socket->owner = 0;
+	socket->turn_ns = 0;
+	if (!network_row_of(sk, socket, pid_tgid, now_ns))
+		return;
+	socket->begin_ns = now_ns;
+	/* So that a sleep in this call is noted. */
+	bpf_task_storage_get(&network_sleeps, bpf_get_current_task_btf(), NULL,
+			     BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* Anywhere: mostly in the interrupt that brought the answer. */
+static __always_inline void connect_ends(struct sock *sk, bool is_connected, __u64 now_ns)
+{
+	struct network_socket *socket = socket_of(sk, 0);
+	struct pkbpf_network_row *row;
+	__u32 error = sk->sk_err;
+	__u64 begin_ns;
+
+	if (!socket || !socket->begin_ns)
+		return;
+	begin_ns = socket->begin_ns;
+	socket->begin_ns = 0;
+	row = network_row_noted(socket);
+	if (!row)
+		return;
+	if (is_connected) {
+		socket->flags |= NETWORK_FRESH;
+		network_add_length(&row->connects, now_ns > begin_ns ? now_ns - begin_ns : 0);
+		return;
+	}
+	/* Without an error either the process has closed the socket, or all its ports are in use.
+	 */
+	if (!error && !sk->__sk_common.skc_num)
+		error = EADDRNOTAVAIL;
+	network_add_failure(row, error);
+}
+
+static __always_inline void accepted(struct sock *sk)
+{
+	struct network_socket *socket = socket_of(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!socket)
+		return;
+	socket->role = PKBPF_NETWORK_SERVER;
+	socket->flags = NETWORK_FRESH | NETWORK_ACCEPTED;
+}
+
+/* The current thread closes a connection. It has accepted it, if it has a file. */
+static __always_inline void closes(struct sock *sk, __u64 now_ns)
+{
+	struct network_socket *socket = socket_of(sk, 0);
+	struct pkbpf_network_row *row;
+
+	if (!socket || !sk->sk_socket)
+		return;
+	row = network_row_of(sk, socket, bpf_get_current_pid_tgid(), now_ns);
+	if (!row)
+		return;
+	take_round_trip(sk, row);
+	if (socket->flags | socket->retransmits)
+		take_news(socket, row);
+}
+
+SEC("?tp_btf/inet_sock_set_state")
+int network_state(__u64 *ctx)
+{
+	struct sock *sk = (void *)ctx[0];
+	__u32 before = (__u32)ctx[1], after = (__u32)ctx[2];
+	__u64 now_ns;
+
+	if (!network_in_interval() || sk->sk_protocol != PKBPF_NETWORK_TCP)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	if (after == TCP_SYN_SENT)
+		connect_begins(sk, now_ns);
+	else if (before == TCP_SYN_SENT && (after == TCP_ESTABLISHED || after == TCP_CLOSE))
+		connect_ends(sk, after == TCP_ESTABLISHED, now_ns);
+	else if (before == TCP_SYN_RECV && after == TCP_ESTABLISHED)
+		accepted(sk);
+	else if (after == TCP_FIN_WAIT1 || after == TCP_LAST_ACK)
+		closes(sk, now_ns);
+	return 0;
+}
+
+/* In an interrupt, or in whatever thread it hit. */
+SEC("?tp_btf/tcp_retransmit_skb")
+int network_retransmit(__u64 *ctx)
+{
+	struct sock *sk = (void *)ctx[0];
+	struct pkbpf_network_row *row;
+	struct network_socket *socket;
+
+	if (!network_in_interval())
+		return 0;
+	socket = socket_of(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!socket)
+		return 0;
+	row = network_row_noted(socket);
+	if (row)
+		__sync_fetch_and_add(&row->retransmits, 1);
+	else
+		__sync_fetch_and_add(&socket->retransmits, 1);
+	return 0;
+}
+
+static __always_inline void falls_asleep(struct network_sleep *sleep)
+{
+	__u64 argument = 0;
+	__u32 call = 0;
+
+	if (!read_call(&call, &argument))
+		return;
+	/* Another call: nothing has come of the last sleep. */
+	if (call != sleep->call || argument != sleep->argument)
+		sleep->slept_ns = 0;
+	sleep->call = call;
+	sleep->argument = argument;
+	sleep->start_ns = bpf_ktime_get_ns();
+}
+
+/* Sleeps of threads that have used the network before. */
+SEC("?tp_btf/sched_switch")
+int network_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	struct network_sleep *sleep;
+
+	if (!network_in_interval())
+		return 0;
+	sleep = bpf_task_storage_get(&network_sleeps, prev, NULL, 0);
+	if (sleep) {
+		sleep->start_ns = 0;
+		if (!ctx[0] && switch_state(ctx, prev, network_config.state_argument))
+			falls_asleep(sleep);
+	}
+	sleep = bpf_task_storage_get(&network_sleeps, next, NULL, 0);
+	if (sleep && sleep->start_ns) {
+		sleep->slept_ns += bpf_ktime_get_ns() - sleep->start_ns;
+		sleep->start_ns = 0;
+	}
+	return 0;
+}

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Messages, bytes, connections and times to answer of each peer, against a client and a server that count them themselves.
+# usage: test_network.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+schema=$here/../../user/export/json/report.schema.json
+command -v python3 >/dev/null || skip "no python3 here"
+grep -q sock_send_length /sys/kernel/btf/vmlinux || skip "this kernel has no tracepoint sock_send_length"
+
+begin "what a client and a server count of each other"
+record -e network -o report.json -o report.pkbpf -- python3 "$here/network_talk.py" "$work/counts.json" &&
+	checker "$here/network_check.py" counts.json report.json
+command -v jsonschema >/dev/null && { jsonschema -i report.json "$schema" >said 2>&1 || fail "the schema: $(head -c 400 said)"; }
+
+begin "the same from its recording"
+"$pkbpf" report -q report.pkbpf -o again.json >said 2>&1 || fail "pkbpf report: $(cat said)"
+checker "$here/network_check.py" counts.json again.json
+
+begin "people read of it"
+"$pkbpf" report report.pkbpf --full --top 20 >text 2>&1
+grep -q 'Network: messages by process and peer' text || fail "no peers: $(cat text)"
+grep -q 'Connection refused 7' text || fail "no refused connections: $(cat text)"
+
+begin "not unless it is named"
+record -d 100ms -o plain.json
+[ "$(python3 -c 'import json; print("network" in json.load(open("plain.json"))["events"])')" = False ] ||
+	fail "the network is recorded without being asked for"
+
+conclude

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The network source: messages, connections and times to answer by process and peer, summed in the
+ * kernel and drained periodically. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/unused.h"
+#include "capture/kernel/kernel_types.h"
+#include "capture/tracing_program.h"
+#include "source/network/network_tables.h"
+#include "source/source.h"
+#include "source/source_table.h"
+
+#include "pkbpf.skel.h"
+
+/* Bounds the delay of progress lines only; the final result is complete. */
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* Programs still running when their links close have finished after this time: they run with
+ * preemption disabled. */
+#define SETTLE_US 2000
+/* Arguments of sched_switch with the state of the thread that leaves the CPU, see
+ * kernel_compat.bpf.h. */
+#define SWITCH_ARGUMENTS_WITH_STATE 5
+
+#define PROGRAMS 5
+
+struct source {
+	struct session *session;
+	struct network_tables *tables;
+	struct bpf_link *links[PROGRAMS];
+	bool is_attached;
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+};
+
+static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
+{
+	struct bpf_program *programs[PROGRAMS] = {
+		skeleton->progs.network_switch,	    skeleton->progs.network_state,
+		skeleton->progs.network_retransmit, skeleton->progs.network_receive,
+		skeleton->progs.network_send,
+	};
+
+	memcpy(ret_programs, programs, sizeof(programs));
+}
+
+static void network_detach(struct source *source);
+
+static void network_free(struct source *source)
+{
+	network_detach(source);
+	network_tables_free(source->tables);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+static void network_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_map *const maps[] = {
+		skeleton->maps.network_rows,	  skeleton->maps.network_row_index,
+		skeleton->maps.network_free_rows, skeleton->maps.network_histograms,
+		skeleton->maps.network_sockets,	  skeleton->maps.network_free_histograms,
+		skeleton->maps.network_sleeps,
+	};
+	struct bpf_program *programs[PROGRAMS];
+
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++)
+		bpf_program__set_autoload(programs[i], wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+}
+
+/* What a thread that sleeps in a system call may wait for. */
+static void set_calls(struct pkbpf_network_config *config)
+{
+	static const struct {
+		long number;
+		enum pkbpf_network_call call;
+	} calls[] = {
+		{SYS_read, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_write, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_readv, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_writev, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_recvfrom, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_recvmsg, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_recvmmsg, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_sendto, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_sendmsg, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_sendmmsg, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_sendfile, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_splice, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_connect, PKBPF_NETWORK_CALL_ACCEPT},
+		{SYS_accept, PKBPF_NETWORK_CALL_ACCEPT},
+		{SYS_accept4, PKBPF_NETWORK_CALL_ACCEPT},
+		{SYS_ppoll, PKBPF_NETWORK_CALL_POLL},
+		{SYS_pselect6, PKBPF_NETWORK_CALL_POLL},
+		{SYS_epoll_pwait, PKBPF_NETWORK_CALL_POLL},
+		{SYS_epoll_pwait2, PKBPF_NETWORK_CALL_POLL},
+		{SYS_io_uring_enter, PKBPF_NETWORK_CALL_POLL},
+#ifdef SYS_poll
+		{SYS_poll, PKBPF_NETWORK_CALL_POLL},
+		{SYS_select, PKBPF_NETWORK_CALL_POLL},
+		{SYS_epoll_wait, PKBPF_NETWORK_CALL_POLL},
+#endif
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].number < PKBPF_NETWORK_CALLS)
+			config->call[calls[i].number] = (uint8_t)calls[i].call;
+}
+
+static int network_configure(struct session *session, _unused_ const struct source_options *options,
+			     struct source **ret_source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	const struct kernel_types *types = session_kernel_types(session);
+	struct source *source;
+	int err;
+
+	if (!kernel_types_tracepoint_arguments(types, "sock_send_length"))
+		return error_set(error, ENOTSUP,
+				 "cannot profile the network: this kernel has no tracepoint "
+				 "sock:sock_send_length (since Linux 6.3); omit network from -e");
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return error_set(error, ENOMEM, "cannot prepare network profiling: out of memory");
+	source->session = session;
+	err = network_tables_configure(skeleton, &source->tables, error);
+	if (err) {
+		network_free(source);
+		return err;
+	}
+	set_calls((struct pkbpf_network_config *)&skeleton->rodata->network_config);
+	skeleton->rodata->network_config.per_thread = session_options(session)->per_thread;
+	skeleton->rodata->network_config.state_argument =
+		kernel_types_tracepoint_arguments(types, "sched_switch") >=
+		SWITCH_ARGUMENTS_WITH_STATE;
+	*ret_source = source;
+	return 0;
+}
+
+static int network_attach(struct source *source, struct error *error)
+{
+	struct bpf_program *programs[PROGRAMS];
+	int err = network_tables_open(source->tables, error);
+
+	list_programs(session_skeleton(source->session), programs);
+	for (size_t i = 0; i < PROGRAMS && !err; i++)
+		err = tracing_program_attach(programs[i], &source->links[i], error);
+	source->is_attached = !err;
+	return err;
+}
+
+static void network_begin(struct source *source, uint64_t start_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->network_control.start_ns,
+			 start_ns, __ATOMIC_RELEASE);
+	source->last_drain_ns = start_ns;
+}
+
+static void network_end(struct source *source, uint64_t end_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->network_control.end_ns, end_ns,
+			 __ATOMIC_RELEASE);
+}
+
+static int network_poll(struct source *source)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err;
+
+	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
+		return 0;
+	source->last_drain_ns = now_ns;
+	err = network_tables_drain(source->tables, &source->buffer);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+static int network_cut(struct source *source, uint64_t until_ns)
+{
+	int err = network_tables_drain(source->tables, &source->buffer);
+
+	source->last_drain_ns = until_ns;
+	network_tables_forget_largest(source->tables);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+static void network_detach(struct source *source)
+{
+	for (size_t i = PROGRAMS; i-- > 0;) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+	if (!source->is_attached)
+		return;
+	source->is_attached = false;
+	usleep(SETTLE_US);
+	/* The stream counts records that are missing for lack of memory. */
+	network_tables_drain(source->tables, &source->buffer);
+	session_add_records(source->session, &source->buffer);
+}
+
+static const char *network_event_name(_unused_ const struct source *source)
+{
+	return "sock_send_length";
+}
+
+const struct source_ops source_network = {
+	.kind = PKBPF_PROFILE_NETWORK,
+	.name = "network",
+	.summary = "messages, connections and response times by peer; only if named",
+	.by_request = true,
+	.choose = network_choose,
+	.configure = network_configure,
+	.attach = network_attach,
+	.begin = network_begin,
+	.end = network_end,
+	.poll = network_poll,
+	.cut = network_cut,
+	.detach = network_detach,
+	.free = network_free,
+	.event_name = network_event_name,
+};

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Sizes, maps and drains the tables of the network programs. */
+#include "source/network/network_tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/hash_map.h"
+#include "event/peer_event.h"
+#include "source/mapped_table.h"
+#include "source/network/network_records.h"
+
+#include "pkbpf.skel.h"
+
+/* Pairs of a process and a peer; clients of one address count as one. 488 bytes each, and the same
+ * in user space. */
+#define ROWS 8192U
+/* Of response times, waits and times to connect, for rows that have any. 2.6 KB each, twice. */
+#define HISTOGRAMS 2048U
+/* Rows of exited processes are freed when less than a quarter of all rows or histograms is free. */
+#define LOW_ROWS       (ROWS / 4)
+#define LOW_HISTOGRAMS (HISTOGRAMS / 4)
+/* Peers of a whole capture that have numbers of their own. */
+#define PEERS 65536U
+
+struct network_tables {
+	struct pkbpf_bpf *skeleton;
+	struct mapped_table row_table, histogram_table;
+	volatile struct pkbpf_network_row *rows;
+	volatile struct pkbpf_network_histogram *histograms;
+	struct pkbpf_network_row *sent_rows;
+	struct pkbpf_network_histogram *sent_histograms;
+	ARRAY_OF(struct pkbpf_network_peer) peers; /* number - 1 -> peer */
+	struct hash_index peer_index;
+	uint64_t seed;
+};
+
+static int configure_maps(struct network_tables *tables)
+{
+	struct pkbpf_bpf *skeleton = tables->skeleton;
+	int err = mapped_table_configure(&tables->row_table, skeleton->maps.network_rows, ROWS);
+
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.network_row_index, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.network_free_rows, ROWS);
+	err = err ? err
+		  : mapped_table_configure(&tables->histogram_table,
+					   skeleton->maps.network_histograms, HISTOGRAMS);
+	return err ? err
+		   : bpf_map__set_max_entries(skeleton->maps.network_free_histograms, HISTOGRAMS);
+}
+
+static int out_of_memory(struct error *error)
+{
+	return error_set(error, ENOMEM, "cannot prepare network profiling: out of memory");
+}
+
+int network_tables_configure(struct pkbpf_bpf *skeleton, struct network_tables **ret_tables,
+			     struct error *error)
+{
+	struct network_tables *tables = calloc(1, sizeof(*tables));
+	int err;
+
+	if (!tables)
+		return out_of_memory(error);
+	tables->skeleton = skeleton;
+	tables->seed = hash_random_seed();
+	err = configure_maps(tables);
+	if (err) {
+		network_tables_free(tables);
+		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
+	}
+	*ret_tables = tables;
+	return 0;
+}
+
+int network_tables_open(struct network_tables *tables, struct error *error)
+{
+	int err = mapped_table_open(&tables->row_table, error);
+
+	err = err ? err : mapped_table_open(&tables->histogram_table, error);
+	if (err)
+		return err;
+	tables->rows = tables->row_table.items;
+	tables->histograms = tables->histogram_table.items;
+	tables->sent_rows = calloc(ROWS, sizeof(*tables->sent_rows));
+	tables->sent_histograms = calloc(HISTOGRAMS, sizeof(*tables->sent_histograms));
+	return tables->sent_rows && tables->sent_histograms ? 0 : out_of_memory(error);
+}
+
+void network_tables_free(struct network_tables *tables)
+{
+	if (!tables)
+		return;
+	mapped_table_close(&tables->row_table);
+	mapped_table_close(&tables->histogram_table);
+	free(tables->sent_rows);
+	free(tables->sent_histograms);
+	array_free(&tables->peers);
+	hash_index_done(&tables->peer_index);
+	free(tables);
+}
+
+/* ---- peers ---- */
+
+static bool is_same_peer(const void *context, uint32_t item, const void *wanted)
+{
+	const struct network_tables *tables = context;
+
+	return memcmp(&tables->peers.items[item], wanted, sizeof(struct pkbpf_network_peer)) == 0;
+}
+
+/* The name of a UNIX socket as text: names of the abstract namespace begin with a NUL byte. */
+static void copy_name(struct peer_view *view, const volatile struct pkbpf_network_row *row)
+{
+	uint32_t bytes = row->name_bytes;
+
+	if (bytes > PKBPF_NETWORK_NAME)
+		bytes = PKBPF_NETWORK_NAME;
+	memcpy(view->name, (const void *)row->name, bytes);
+	if (bytes && !view->name[0])
+		view->name[0] = '@';
+}
+
+static int send_peer(const volatile struct pkbpf_network_row *row, uint32_t number,
+		     const struct pkbpf_network_peer *peer, struct event_buffer *buffer)
+{
+	struct peer_view view = {
+		.time_ns = clock_now_ns(),
+		.number = number,
+		.pid = row->peer_pid,
+		.peer = *peer,
+	};
+
+	copy_name(&view, row);
+	return peer_event_encode(buffer, &view);
+}
+
+/* Returns the number of the row's peer, and sends it when it is new; 0: out of memory. */
+static uint32_t peer_number(struct network_tables *tables,
+			    const volatile struct pkbpf_network_row *row,
+			    struct event_buffer *buffer)
+{
+	struct pkbpf_network_peer peer;
+	uint64_t hash;
+	uint32_t item;
+
+	memcpy(&peer, (const void *)&row->key.peer, sizeof(peer));
+	if (tables->peers.count >= PEERS)
+		peer = (struct pkbpf_network_peer){.role = peer.role};
+	hash = hash_bytes(&peer, sizeof(peer), tables->seed);
+	item = hash_index_find(&tables->peer_index, hash, is_same_peer, tables, &peer);
+	if (item != HASH_INDEX_NONE)
+		return item + 1;
+	item = (uint32_t)tables->peers.count;
+	if (!array_reserve(&tables->peers, tables->peers.count + 1) ||
+	    send_peer(row, item + 1, &peer, buffer) ||
+	    !hash_index_add(&tables->peer_index, hash, item))
+		return 0;
+	*array_add(&tables->peers) = peer;
+	return item + 1;
+}
+
+/* ---- rows ---- */
+
+static bool process_is_gone(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+static void free_histogram(struct network_tables *tables, uint32_t index)
+{
+	memset((void *)&tables->histograms[index], 0,
+	       offsetof(struct pkbpf_network_histogram, claims));
+	memset(&tables->sent_histograms[index], 0, sizeof(tables->sent_histograms[index]));
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.network_free_histograms), NULL,
+			    &index, BPF_ANY);
+}
+
+static void free_row(struct network_tables *tables, uint32_t index)
+{
+	volatile struct pkbpf_network_row *row = &tables->rows[index];
+	struct pkbpf_network_key key;
+
+	memcpy(&key, (const void *)&row->key, sizeof(key));
+	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.network_row_index), &key);
+	/* Sockets that refer to the row find that its serial number has changed. */
+	row->serial = 0;
+	for (size_t i = 0; i < NETWORK_LENGTHS; i++) {
+		uint32_t histogram = network_lengths_of(row, i)->histogram;
+
+		if (histogram && histogram <= HISTOGRAMS)
+			free_histogram(tables, histogram - 1);
+	}
+	memset((void *)row, 0, offsetof(struct pkbpf_network_row, claims));
+	memset(&tables->sent_rows[index], 0, sizeof(tables->sent_rows[index]));
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.network_free_rows), NULL, &index,
+			    BPF_ANY);
+}
+
+/* Frees rows of exited processes that have been sent, with their histograms. */
+static void free_ended(struct network_tables *tables)
+{
+	uint32_t last_pid = 0;
+	bool gone = false;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		const volatile struct pkbpf_network_row *row = &tables->rows[i];
+
+		if (!row->ready)
+			continue;
+		if (row->key.pid != last_pid) {
+			last_pid = row->key.pid;
+			gone = process_is_gone(last_pid);
+		}
+		if (gone && !network_row_has_news(row, &tables->sent_rows[i]))
+			free_row(tables, i);
+	}
+}
+
+static int drain_row(struct network_tables *tables, uint32_t index, uint32_t *used_histograms,
+		     struct event_buffer *buffer)
+{
+	volatile struct pkbpf_network_row *row = &tables->rows[index];
+	struct network_buckets buckets[NETWORK_LENGTHS] = {0};
+	uint32_t peer;
+
+	for (size_t i = 0; i < NETWORK_LENGTHS; i++) {
+		uint32_t histogram = network_lengths_of(row, i)->histogram;
+
+		if (!histogram || histogram > HISTOGRAMS)
+			continue;
+		buckets[i].now = &tables->histograms[histogram - 1];
+		buckets[i].sent = &tables->sent_histograms[histogram - 1];
+		(*used_histograms)++;
+	}
+	if (!network_row_has_news(row, &tables->sent_rows[index]))
+		return 0;
+	peer = peer_number(tables, row, buffer);
+	return peer ? network_records_of_row(row, &tables->sent_rows[index], peer, buckets, buffer)
+		    : -ENOMEM;
+}
+
+int network_tables_drain(struct network_tables *tables, struct event_buffer *buffer)
+{
+	uint32_t used_rows = 0, used_histograms = 0;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		int err;
+
+		if (!tables->rows[i].ready)
+			continue;
+		used_rows++;
+		err = drain_row(tables, i, &used_histograms, buffer);
+		if (err)
+			return err;
+	}
+	if (ROWS - used_rows < LOW_ROWS || HISTOGRAMS - used_histograms < LOW_HISTOGRAMS)
+		free_ended(tables);
+	return 0;
+}
+
+void network_tables_forget_largest(struct network_tables *tables)
+{
+	for (uint32_t i = 0; i < ROWS; i++) {
+		volatile struct pkbpf_network_row *row = &tables->rows[i];
+
+		if (!row->ready)
+			continue;
+		for (size_t j = 0; j < NETWORK_LENGTHS; j++)
+			network_lengths_of(row, j)->max_ns = 0;
+		row->send_queue_max = row->receive_queue_max = 0;
+		tables->sent_rows[i].send_queue_max = tables->sent_rows[i].receive_queue_max = 0;
+	}
+}
