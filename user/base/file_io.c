@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/unused.h"
 #include "base/hash_map.h"
 
 #define READ_FIRST_SIZE 4096
@@ -514,9 +515,14 @@ void output_file_abandon(const struct output_file *output)
 		unlinkat(output->directory_fd, output->temporary, 0);
 }
 
-void output_file_keep(const struct output_file *output)
+void output_file_keep(const struct output_file *output, uid_t owner, gid_t group)
 {
-	if (output->temporary)
-		renameat(output->directory_fd, output->temporary, output->directory_fd,
-			 output->name);
+	_unused_ int refused;
+
+	if (!output->temporary)
+		return;
+	/* Where a file system without owners refuses, the data matters more. */
+	if (owner != (uid_t)-1 || group != (gid_t)-1)
+		refused = fchown(output->fd, owner, group);
+	renameat(output->directory_fd, output->temporary, output->directory_fd, output->name);
 }

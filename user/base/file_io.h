@@ -41,7 +41,8 @@ void output_file_free(struct output_file *output);
 /* Removes the temporary and nothing else: for a program about to die by a signal, from any thread
  * that keeps commit and free away. Async-signal-safe. */
 void output_file_abandon(const struct output_file *output);
-/* Likewise, but what has reached the file so far is kept: the temporary is renamed. */
-void output_file_keep(const struct output_file *output);
+/* Likewise, but what has reached the file so far is kept: the temporary is given to owner, as by
+ * output_file_commit(), and renamed. */
+void output_file_keep(const struct output_file *output, uid_t owner, gid_t group);
 
 #endif

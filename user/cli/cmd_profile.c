@@ -134,6 +134,7 @@ static int prepare(struct profiling *profiling)
 	if (invoking_user_find(&profiling->user, &error) < 0 ||
 	    live_run_new(&profiling->live, &profiling->run, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_FAILED);
+	output_plan_set_owner(profiling->plan, &profiling->user);
 	stop_signals_block(&profiling->mask_before);
 	if (output_plan_open(profiling->plan, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_FAILED);

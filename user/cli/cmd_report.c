@@ -79,6 +79,17 @@ static void tell_of_symbols(const struct reporting *report)
 			     report->own->symbols, notes.found, notes.asked, notes.missing);
 }
 
+/* Nobody knows whose the lost ones were. */
+static void tell_of_losses(const struct reporting *report, const struct slice_choice *choice)
+{
+	struct profile_account account = profile_account(report->profile);
+
+	if (slice_choice_is_of_processes(choice) && (account.lost || account.lost_other))
+		console_note(report->console,
+			     "losses are those of the whole recording: which processes they are of "
+			     "is not known");
+}
+
 static struct slice_choice chosen(const struct reporting *report)
 {
 	const struct cli_options *options = report->options;
@@ -141,8 +152,10 @@ static int read_profile(struct reporting *report)
 		    0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	recording_notes_write(&report->set, &report->interval, report->console);
-	if (report->profile)
+	if (report->profile) {
+		tell_of_losses(report, &choice);
 		return EXIT_STATUS_DONE;
+	}
 	if (report->set.slices.count && !report->interval.damaged) {
 		console_error(report->console, "no slice between --from and --to");
 		return EXIT_STATUS_EMPTY;

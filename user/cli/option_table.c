@@ -260,7 +260,8 @@ static const struct option_row rows[] = {
 		 "behind sudo."},
 	{0, "every", "TIME", "one set of files for each interval of this length; FILE contains %t",
 	 OUTPUT, .form = OPTION_DURATION, AT(live.every_ns),
-	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json. "
+	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json, or "
+		 "app-20261127T134500Z-2.json if that file exists. "
 		 "Profiling "
 		 "does not stop between two intervals; a wait across the edge is divided."},
 	{0, "slice", "TIME",

@@ -21,6 +21,8 @@
 
 /* In a path: the time at which an interval began. */
 #define TIME_MARK "%t"
+/* Files of one time. */
+#define TIME_USES_MAX 10000
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
 
@@ -47,6 +49,8 @@ struct output_plan {
 	ARRAY_OF(struct output) outputs;
 	ARRAY_OF(struct written) written;
 	uint64_t interval;
+	uid_t owner; /* of what is kept when we abandon; -1: unchanged */
+	gid_t group;
 	/* held while a file is finished or freed, and for ever once abandoned */
 	pthread_mutex_t lock;
 };
@@ -231,6 +235,8 @@ int output_plan_new(const struct output_request *requests, size_t request_count,
 	if (!plan)
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	pthread_mutex_init(&plan->lock, NULL);
+	plan->owner = (uid_t)-1;
+	plan->group = (gid_t)-1;
 	for (size_t i = 0; i < request_count; i++) {
 		int err = plan_request(plan, &requests[i], kinds, kind_count, error);
 
@@ -276,8 +282,9 @@ bool output_requests_have_time(const struct output_request *requests, size_t req
 	return true;
 }
 
-/* 20261127T134500Z, for each mark. NULL: out of memory. */
-static char *expand_time(const char *pattern, int64_t unix_ns)
+/* 20261127T134500Z, for each mark, or 20261127T134500Z-2 for its second use. NULL: out of memory.
+ */
+static char *expand_time(const char *pattern, int64_t unix_ns, unsigned int use)
 {
 	time_t seconds = (time_t)(unix_ns / 1000000000);
 	char time_text[32], *text = NULL;
@@ -290,6 +297,8 @@ static char *expand_time(const char *pattern, int64_t unix_ns)
 		return NULL;
 	gmtime_r(&seconds, &utc);
 	strftime(time_text, sizeof(time_text), "%Y%m%dT%H%M%SZ", &utc);
+	if (use > 1)
+		text_append(time_text, sizeof(time_text), "-%u", use);
 	for (; (mark = strstr(pattern, TIME_MARK)); pattern = mark + strlen(TIME_MARK))
 		fprintf(out, "%.*s%s", (int)(mark - pattern), pattern, time_text);
 	fputs(pattern, out);
@@ -298,6 +307,22 @@ static char *expand_time(const char *pattern, int64_t unix_ns)
 		return NULL;
 	}
 	return text;
+}
+
+/* A clock that is set back, or is read twice within a second, gives the same time again: a file
+ * that is there already keeps its name. */
+static char *path_of_time(const char *pattern, int64_t unix_ns)
+{
+	char *path = expand_time(pattern, unix_ns, 1);
+	struct stat status;
+
+	for (unsigned int use = 2; has_time(pattern) && path && use <= TIME_USES_MAX; use++) {
+		if (lstat(path, &status) < 0)
+			break;
+		free(path);
+		path = expand_time(pattern, unix_ns, use);
+	}
+	return path;
 }
 
 static void close_output(struct output *output)
@@ -314,7 +339,7 @@ static void close_output(struct output *output)
 static int open_output(struct output_plan *plan, struct output *output, int64_t unix_ns,
 		       struct error *error)
 {
-	char *path = expand_time(output->pattern, unix_ns);
+	char *path = path_of_time(output->pattern, unix_ns);
 
 	if (!path)
 		return error_set(error, ENOMEM, "cannot open the outputs: out of memory");
@@ -589,6 +614,12 @@ int output_plan_write(struct output_plan *plan, enum output_part part, struct re
 	return first_err;
 }
 
+void output_plan_set_owner(struct output_plan *plan, const struct invoking_user *user)
+{
+	plan->owner = user->behind_sudo ? user->uid : (uid_t)-1;
+	plan->group = user->behind_sudo ? user->gid : (gid_t)-1;
+}
+
 void output_plan_abandon(struct output_plan *plan)
 {
 	struct timespec deadline;
@@ -601,7 +632,7 @@ void output_plan_abandon(struct output_plan *plan)
 		return;
 	array_foreach(&plan->outputs, output) {
 		if (output->file && output->has_slice)
-			output_file_keep(output->file);
+			output_file_keep(output->file, plan->owner, plan->group);
 		else if (output->file)
 			output_file_abandon(output->file);
 	}

@@ -77,6 +77,7 @@ int output_plan_write(struct output_plan *plan, enum output_part part, struct re
 		      const struct output_settings *settings, const struct invoking_user *user,
 		      struct console *console);
 /* Removes what is half-written, from the thread of a dying program. */
+void output_plan_set_owner(struct output_plan *plan, const struct invoking_user *user);
 void output_plan_abandon(struct output_plan *plan);
 void output_plan_free(struct output_plan *plan);
 

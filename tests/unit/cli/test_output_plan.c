@@ -267,8 +267,7 @@ static void each_interval_has_files_of_its_own_and_the_last_are_kept(void **stat
 	output_plan_free(plan);
 }
 
-/* The clock was set back, or somebody put a file of theirs there. */
-static void a_file_that_took_an_old_name_is_kept(void **state)
+static void a_file_of_a_clock_that_was_set_back_is_kept_as_long_as_others(void **state)
 {
 	static const int64_t seconds[] = {1700000000, 1700000002, 1700000000, 1700000004};
 	struct fixture *fixture = *state;
@@ -280,7 +279,7 @@ static void a_file_that_took_an_old_name_is_kept(void **state)
 	char path[128], name[128];
 
 	in_directory(fixture, "a-%t.txt", path, sizeof(path));
-	in_directory(fixture, "a-20231114T221320Z.txt", name, sizeof(name));
+	in_directory(fixture, "a-20231114T221320Z-2.txt", name, sizeof(name));
 	const struct output_request request = {path, NULL};
 
 	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
@@ -294,6 +293,70 @@ static void a_file_that_took_an_old_name_is_kept(void **state)
 	}
 	assert_int_equal(access(name, F_OK), 0);
 	assert_int_equal(file_count(fixture), 2);
+	output_plan_free(plan);
+}
+
+static void a_time_that_comes_again_overwrites_no_file(void **state)
+{
+	struct fixture *fixture = *state;
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
+	struct invoking_user nobody_else = {0};
+	struct console console = {.out = stderr};
+	struct output_plan *plan;
+	struct error error;
+	char path[128], name[128], line[8] = "";
+	FILE *theirs;
+
+	in_directory(fixture, "a-%t.txt", path, sizeof(path));
+	in_directory(fixture, "a-20231114T221320Z.txt", name, sizeof(name));
+	theirs = fopen(name, "w");
+	fputs("theirs", theirs);
+	fclose(theirs);
+	const struct output_request request = {path, NULL};
+
+	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(output_plan_open_interval(plan, 1700000000000000000, &error), 0);
+		assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results,
+						   &settings, &nobody_else, &console),
+				 0);
+	}
+	theirs = fopen(name, "r");
+	assert_non_null(fgets(line, sizeof(line), theirs));
+	fclose(theirs);
+	assert_string_equal(line, "theirs");
+	in_directory(fixture, "a-20231114T221320Z-3.txt", name, sizeof(name));
+	assert_int_equal(access(name, F_OK), 0);
+	assert_int_equal(file_count(fixture), 3);
+	output_plan_free(plan);
+}
+
+static void a_recording_that_is_kept_belongs_to_the_user_behind_sudo(void **state)
+{
+	struct fixture *fixture = *state;
+	struct invoking_user user = {.behind_sudo = true, .uid = 1234, .gid = 2345};
+	struct format_options options = {.top = 3};
+	struct console console = {.out = stderr};
+	struct output_plan *plan;
+	struct error error;
+	struct stat status;
+	char path[128];
+
+	if (geteuid() != 0)
+		user = (struct invoking_user){
+			.behind_sudo = true, .uid = geteuid(), .gid = getegid()};
+	in_directory(fixture, "r.pkbpf", path, sizeof(path));
+	const struct output_request request = {path, NULL};
+
+	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
+	output_plan_set_owner(plan, &user);
+	assert_int_equal(output_plan_open(plan, &error), 0);
+	assert_int_equal(output_plan_add_slice(plan, fixture->results.profile, &options, &console),
+			 0);
+	output_plan_abandon(plan);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_uid, user.uid);
+	assert_int_equal(status.st_gid, user.gid);
 	output_plan_free(plan);
 }
 
@@ -396,8 +459,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			each_interval_has_files_of_its_own_and_the_last_are_kept, set_up,
 			tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_took_an_old_name_is_kept, set_up,
+		cmocka_unit_test_setup_teardown(
+			a_file_of_a_clock_that_was_set_back_is_kept_as_long_as_others, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_time_that_comes_again_overwrites_no_file, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_recording_that_is_kept_belongs_to_the_user_behind_sudo, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reports_are_written_apart_from_stacks, set_up,
