@@ -62,6 +62,18 @@ def check_time_line(browser):
     check(browser.run("return state.range") is None, "Escape removes it")
 
 
+def check_heat_map(browser):
+    """Single samples of all rows, and of a range that is chosen on it."""
+    browser.run("change(() => state.lanes = 'heat')")
+    box = browser.run("const box = $('.heat canvas').getBoundingClientRect(), plain = $('#time svg.time line.axis').getBoundingClientRect(); return [box.left - plain.left, box.width, box.height]")
+    check(abs(box[0]) <= 1 and box[1] > 300 and box[2] == 200, f"the heat map begins where its axis does: {box}")
+    shown = browser.run("return heatCells({left: 0, right: 1000}).all")
+    check(shown == samples, f"the heat map has {shown} samples of {samples}")
+    painted = browser.run("const canvas = $('.heat canvas'), data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data; const colors = new Set; for (let i = 0; i < data.length; i += 4) colors.add(data[i]); return colors.size")
+    check(painted > 1, "cells are painted")
+    browser.run("change(() => state.lanes = 'resource')")
+
+
 def html(dark):
     with Browser(dark=dark) as browser:
         browser.open("file://" + page)
@@ -83,6 +95,7 @@ def html(dark):
         names = browser.run("return [...document.querySelectorAll('#stacks td.fn')].map(e => e.title)")
         check(function in names, f"the function stands in the table: {names[:5]}")
         check_time_line(browser)
+        check_heat_map(browser)
         browser.click("#processes tbody tr")
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "a click on a row chooses it")
         address = browser.run("return location.href")

@@ -9,7 +9,7 @@ for program in chromium chromedriver; do
 done
 
 begin "a profile of a command"
-record -F 499 -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 3 || give_up "no profile"
+record -F 499 --trace -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 3 || give_up "no profile"
 begin "in Chromium"
 checker "$here/browser_check.py" "$work/page.html" "$work/graph.cpu.svg" "$work/all.json" "$work/stacks.cpu.folded" spin_here
 conclude

@@ -33,11 +33,20 @@ function readKind(raw, at, kind) {
 	return at;
 }
 
+/* Single CPU samples, of a trace; null: none. */
+function readSamples(raw, at, {count, cell_ns}) {
+	const next = length => at += Math.ceil(length / 8) * 8;
+	if (!count) return null;
+	const cell = new Uint32Array(raw, at, count), row = new Uint32Array(raw, next(4 * count), count), weight = new Uint16Array(raw, next(4 * count), count);
+	return {cell, row, weight, cellNs: cell_ns};
+}
+
 async function readProfile() {
 	const raw = await unpack(), length = new DataView(raw).getUint32(0, true);
 	const {report, data} = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
 	let at = Math.ceil((4 + length) / 8) * 8;
 	for (const kind of Object.values(data.kinds)) at = readKind(raw, at, kind);
+	const samples = data.samples ? readSamples(raw, at, data.samples) : null;
 	/* Threads follow the functions: node names below 0 count back from -1. */
 	const functions = data.functions.length;
 	const names = data.functions.map(f => f[0]).concat(data.threads);
@@ -53,7 +62,7 @@ async function readProfile() {
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
 		plumbing: Uint8Array.from(names, (_, i) => i < functions && data.functions[i][3] ? 1 : 0),
 		plumbingNames: new Set(data.functions.filter(f => f[3]).map(f => f[0])),
-		durationNs: report.time.duration_ns, slices: data.slices
+		durationNs: report.time.duration_ns, slices: data.slices, samples
 	};
 }
 

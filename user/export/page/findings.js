@@ -23,8 +23,9 @@ function cpuTile() {
 	const {host, total} = profile.report, waiting = total.waiting && total.waiting.runqueue_ns, queued = waiting === undefined ? null : waiting / profile.durationNs;
 	const p99 = total.offcpu && total.offcpu.runqueue_p99_ns, busy = host.busy_percent;
 	if (busy === undefined) return null;
-	const isShort = busy >= 90 && queued >= 1;
-	return tile("CPU, " + plural(host.cpus, "CPUs"), isShort ? "saturated" : "not saturated", isShort, [busy.toFixed(0), "% busy"],
+	/* Without a queue, all CPUs may be in use and nobody has to wait. */
+	const isShort = busy >= 90 && queued >= 1, tag = isShort ? "saturated" : busy >= 90 ? "nearly all in use" : "not saturated";
+	return tile("CPU, " + plural(host.cpus, "CPUs"), tag, isShort, [busy.toFixed(0), "% busy"],
 		    [queued === null ? "" : digits(queued) + (queued === 1 ? " thread" : " threads") + " in the run queue", p99 ? "p99 wait " + time(p99) : ""], busy / 100);
 }
 function diskTile() {

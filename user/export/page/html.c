@@ -20,12 +20,13 @@
 #include "embedded/processes.js.h"
 #include "embedded/stacks.js.h"
 #include "embedded/text.js.h"
+#include "embedded/heat_map.js.h"
 #include "embedded/time_line.js.h"
 
 /* In the order in which they use each other. */
 static const char *const scripts[] = {text_js,	   data_js,	 call_tree_js, flame_js,
-				      findings_js, time_line_js, processes_js, stacks_js,
-				      latency_js,  page_js};
+				      findings_js, time_line_js, heat_map_js,  processes_js,
+				      stacks_js,   latency_js,	 page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {

@@ -74,7 +74,9 @@ function setTheme(theme) {
 	document.documentElement.dataset.theme = theme;
 	$("#theme").textContent = theme === "dark" ? "Light" : "Dark";
 	readPalette();
-	if (profile) showStacks();
+	if (!profile) return;
+	showTimeLine();
+	showStacks();
 }
 function swapTheme() {
 	const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";

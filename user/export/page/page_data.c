@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
 #include "export/formats.h"
 #include "export/json/json_writer.h"
@@ -38,17 +39,23 @@ struct page_kind {
 	ARRAY_OF(struct page_part) parts; /* by value, then by slice */
 };
 
+/* Single CPU samples of one row, close to each other in time. */
+struct page_cell {
+	uint32_t cell, row, weight;
+};
+
 struct page_data {
 	const struct resource_rows *rows;
 	struct page_kind kinds[PKBPF_PROFILE_KINDS];
 	uint32_t *index_of_number; /* of a row's stacks -> in the tables */
 	uint32_t number_count;
-	uint32_t *place_of_function;	/* in the page; NO_ROW: in no stack that is shown */
-	ARRAY_OF(uint32_t) functions;	/* by that place */
-	ARRAY_OF(const char *) threads; /* borrowed */
-	struct hash_map thread_of_node; /* kind << 32 and node -> in threads */
-	const struct time_line *times;	/* NULL: not known */
-	struct hash_map value_of;	/* value_key() -> in the values of its kind */
+	uint32_t *place_of_function;	  /* in the page; NO_ROW: in no stack that is shown */
+	ARRAY_OF(uint32_t) functions;	  /* by that place */
+	ARRAY_OF(const char *) threads;	  /* borrowed */
+	struct hash_map thread_of_node;	  /* kind << 32 and node -> in threads */
+	const struct time_line *times;	  /* NULL: not known */
+	struct hash_map value_of;	  /* value_key() -> in the values of its kind */
+	ARRAY_OF(struct page_cell) cells; /* by cell and row */
 	FILE *out;
 };
 
@@ -65,6 +72,7 @@ static void page_data_done(struct page_data *data)
 	array_free(&data->threads);
 	hash_map_done(&data->thread_of_node);
 	hash_map_done(&data->value_of);
+	array_free(&data->cells);
 }
 
 /* Rows are sorted; their stacks know them by their numbers. */
@@ -247,6 +255,94 @@ static bool add_parts(struct page_data *data)
 	return true;
 }
 
+/* ---- single samples ---- */
+
+#define CELL_NS (10 * NS_PER_MS)
+
+/* What a row of the page is of, for samples as for rows of the profile. */
+static uint64_t owner_key(uint32_t process, uint32_t comm, uint32_t tid)
+{
+	const uint32_t words[] = {process, comm, tid};
+
+	return hash_bytes(words, sizeof(words), 0);
+}
+
+/* owner_key() -> index in report.rows. */
+static bool map_owners(const struct page_data *data, bool has_threads, struct hash_map *ret_rows)
+{
+	size_t count;
+	const struct profile_row *rows = profile_rows(data->rows->profile, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = data->rows->places[i].number;
+		uint64_t key = owner_key(rows[i].process, rows[i].comm,
+					 has_threads ? rows[i].tid : PROFILE_NO_THREAD);
+
+		if (number < data->number_count &&
+		    !hash_map_put(ret_rows, key, data->index_of_number[number]))
+			return false;
+	}
+	return true;
+}
+
+static int compare_cells(const void *left, const void *right)
+{
+	const struct page_cell *a = left, *b = right;
+
+	if (a->cell != b->cell)
+		return a->cell < b->cell ? -1 : 1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+static void join_cells(struct page_data *data)
+{
+	size_t kept = 0;
+
+	if (data->cells.count)
+		qsort(data->cells.items, data->cells.count, sizeof(*data->cells.items),
+		      compare_cells);
+	array_foreach(&data->cells, cell) {
+		struct page_cell *last = kept ? &data->cells.items[kept - 1] : NULL;
+
+		if (last && last->cell == cell->cell && last->row == cell->row)
+			last->weight += cell->weight;
+		else
+			data->cells.items[kept++] = *cell;
+	}
+	data->cells.count = kept;
+}
+
+static bool add_cells(struct page_data *data)
+{
+	const struct moment_list *moments = profile_moments_read(data->rows->profile);
+	uint64_t start_ns = profile_info_read(data->rows->profile)->start_ns;
+	bool has_threads = data->rows->by == ROWS_BY_THREAD;
+	_cleanup_(hash_map_done) struct hash_map owners = {0};
+
+	if (!data->times || !moments->items.count)
+		return true;
+	if (!map_owners(data, has_threads, &owners))
+		return false;
+	array_foreach(&moments->items, moment) {
+		uint64_t cell = (moment->begin_ns - start_ns) / CELL_NS;
+		const uint64_t *row = hash_map_find(
+			&owners, owner_key(moment->process, moment->comm,
+					   has_threads ? moment->tid : PROFILE_NO_THREAD));
+		struct page_cell *item;
+
+		if (moment->kind != PKBPF_PROFILE_CPU || moment->begin_ns < start_ns ||
+		    cell > UINT32_MAX)
+			continue;
+		item = array_add(&data->cells);
+		if (!item)
+			return false;
+		*item = (struct page_cell){(uint32_t)cell, row ? (uint32_t)*row : NO_ROW,
+					   moment->weight};
+	}
+	join_cells(data);
+	return true;
+}
+
 /* Names of threads lie in the trees: each is numbered when it is first met. */
 static bool number_threads(struct page_data *data)
 {
@@ -353,6 +449,14 @@ static void write_slices(struct json_writer *writer, const struct page_data *dat
 	json_writer_array_end(writer);
 }
 
+static void write_samples(struct json_writer *writer, const struct page_data *data)
+{
+	json_writer_object_begin(writer, "samples");
+	json_writer_u64(writer, "count", data->cells.count);
+	json_writer_u64(writer, "cell_ns", CELL_NS);
+	json_writer_object_end(writer);
+}
+
 /* Frames that say nothing of one place that they do not say of all. Every reader looks for main. */
 static bool is_plumbing(const struct function *function)
 {
@@ -397,6 +501,7 @@ static int write_json(struct page_data *data, struct results *results,
 	json_writer_object_begin(&writer, NULL);
 	write_kinds(&writer, data);
 	write_slices(&writer, data);
+	write_samples(&writer, data);
 	write_names(&writer, data);
 	json_writer_object_end(&writer);
 	fputs("}", out);
@@ -461,6 +566,16 @@ static void write_parts(struct page_data *data, const struct page_kind *kind)
 	WRITE_COLUMN(data, float, count, parts[i].weight);
 }
 
+static void write_cells(struct page_data *data)
+{
+	const struct page_cell *cells = data->cells.items;
+	size_t count = data->cells.count;
+
+	WRITE_COLUMN(data, uint32_t, count, cells[i].cell);
+	WRITE_COLUMN(data, uint32_t, count, cells[i].row);
+	WRITE_COLUMN(data, uint16_t, count, cells[i].weight < 65535 ? cells[i].weight : 65535);
+}
+
 static int write_all(struct page_data *data, struct results *results,
 		     const struct format_options *options)
 {
@@ -487,6 +602,7 @@ static int write_all(struct page_data *data, struct results *results,
 			write_values(data, &data->kinds[i]);
 			write_parts(data, &data->kinds[i]);
 		}
+	write_cells(data);
 	return 0;
 }
 
@@ -498,7 +614,7 @@ int page_data_write(struct results *results, const struct format_options *option
 	if (err)
 		return err;
 	data.times = profile_time_line(data.rows->profile);
-	if (!index_rows(&data) || !add_weights(&data) || !add_parts(&data) ||
+	if (!index_rows(&data) || !add_weights(&data) || !add_parts(&data) || !add_cells(&data) ||
 	    !number_threads(&data) || !number_functions(&data))
 		return -ENOMEM;
 	return write_all(&data, results, options);

@@ -6,7 +6,8 @@
  *	{"report": …, "functions": [["name", mark, "module", plumbing], …], "threads": ["name", …],
  *	 "kinds": {"cpu": {"title": "CPU", "unit": "samples", "is_time": false, "states": […],
  *	           "nodes": N, "values": N, "parts": N}, …},
- *	 "slices": [[begin_ns, end_ns], …]}
+ *	 "slices": [[begin_ns, end_ns], …],
+ *	 "samples": {"count": N, "cell_ns": 10000000}}
  *
  * The columns of each kind, in the order of "kinds":
  *	name   i32	of each node of the call tree in preorder: function, or -1 - thread
@@ -18,6 +19,11 @@
  *	part   u32	of each part of a value that lies in one slice: the value
  *	slice  u16	of each part: index in slices
  *	weight f32	of each part: its weight; of a value, all parts add up to it
+ *
+ * Then those of the single CPU samples of a trace, in order of time:
+ *	cell   u32	of the samples of one row within cell_ns: since the begin of the profile
+ *	row    u32	index in report.rows, 0xffffffff: none of them
+ *	weight u16	how many
  */
 #ifndef PKBPF_EXPORT_PAGE_DATA_H
 #define PKBPF_EXPORT_PAGE_DATA_H

@@ -202,13 +202,19 @@ function showTimeTip(event, lanes, brush) {
 
 function showTimeLine() {
 	if (!hasTimes()) return;
-	const isWide = innerWidth >= 1800, resources = isWide || state.lanes === "resource" ? resourceLanes() : [], lanes = isWide || state.lanes === "row" ? resources.concat(rowLanes()) : resources;
+	const isWide = innerWidth >= 1800, isHeat = hasSamples() && state.lanes === "heat", resources = isWide || state.lanes !== "row" ? resourceLanes() : [], lanes = isWide || state.lanes === "row" ? resources.concat(rowLanes()) : resources;
 	const box = el("div", {class: "pb", id: "lanes"}), legend = el("div", {class: "key"}, STATES.slice(0, 3).map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name)));
-	fill("time", head("time", "Time line", isWide ? null : choice("Lanes", [["resource", "By resource"], ["row", "By process"]], () => state.lanes, value => state.lanes = value), legend,
+	const choices = isWide ? [["resource", "By resource and process"]] : [["resource", "By resource"], ["row", "By process"]], chosen = () => isHeat ? "heat" : isWide ? "resource" : state.lanes === "row" ? "row" : "resource";
+	if (hasSamples()) choices.push(["heat", "CPU samples"]);
+	fill("time", head("time", "Time line", choices.length > 1 ? choice("Lanes", choices, chosen, value => state.lanes = value) : null, isHeat ? null : legend,
 		el("span", {class: "sub sp num"}, isWholeRange() ? "Drag to choose a range; everything follows it" : rangeText()),
 		isWholeRange() ? null : el("button", {class: "btn", type: "button", onclick() { change(() => state.range = null); }}, "Whole interval")), box);
 	const width = Math.max(280, box.clientWidth - 32), left = width < 520 ? 92 : 150, right = width - 2, whole = profile.slices[profile.slices.length - 1][1];
 	const scale = {left, right, width, x: ns => left + ns / whole * (right - left), time: place => (place - left) / (right - left) * whole};
+	if (isHeat) {
+		showHeat(box, scale);
+		return refocus("time");
+	}
 	let top = 0;
 	const tops = lanes.map((lane, i) => {
 		const begin = top += i && i === resources.length ? 10 : 0;
