@@ -65,6 +65,13 @@ check(any(c and c.startswith("up") for c in frames), f"svg: a frame of {len(fram
 end()
 P
 
+begin "the page shows the sides beside each other, with one zoom"
+if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
+	checker "$here/diff_browser_check.py" "$work/d.html" parse_request
+else
+	not_checked "chromium is not here"
+fi
+
 begin "pprof files and baselines"
 run 0 diff base.pb.gz base.pb.gz
 grep -q "Noise is not known" out || fail "noise of one value is judged: $(cat out)"

@@ -11,6 +11,7 @@
 #include "profile/kind_table.h"
 
 #include "embedded/diff_page.css.h"
+#include "embedded/diff_page.js.h"
 
 /* Rows of a table before the reader asks for more with --full. */
 #define ROWS_MAX       50
@@ -41,6 +42,13 @@ static void write_base64(FILE *out, const unsigned char *bytes, size_t size)
 	}
 }
 
+static unsigned long height_of(const char *svg)
+{
+	const char *height = strstr(svg, " height=\"");
+
+	return height ? strtoul(height + strlen(" height=\""), NULL, 10) : 0;
+}
+
 static int write_graph(const struct diff_document *document, uint32_t kind, FILE *out)
 {
 	struct diff_document graph = *document;
@@ -57,12 +65,15 @@ static int write_graph(const struct diff_document *document, uint32_t kind, FILE
 	if (fclose(memory) != 0 && !err)
 		err = -ENOMEM;
 	if (!err) {
+		/* As high as the graph, which says it first. */
 		fprintf(out,
-			"<iframe title=\"Differential flame graph, %s\" "
+			"<div class=\"graph\"><div class=\"sides\">"
+			"<iframe style=\"height:min(70vh,%lupx)\" "
+			"title=\"Differential flame graph, %s\" "
 			"src=\"data:image/svg+xml;base64,",
-			kind_ops_of((enum pkbpf_profile_kind)kind)->title);
+			height_of(svg), kind_ops_of((enum pkbpf_profile_kind)kind)->title);
 		write_base64(out, (const unsigned char *)svg, size);
-		fputs("\"></iframe>\n", out);
+		fputs("\"></iframe></div></div>\n", out);
 	}
 	free(svg);
 	return err;
@@ -181,13 +192,13 @@ static int html_write(const struct diff_document *document, FILE *out)
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 		if (document->comparison->kinds_mask & 1U << kind)
 			err = write_kind(document, kind, out);
-	fputs("</main></body></html>\n", out);
+	fprintf(out, "</main>\n<script>\n%s</script></body></html>\n", diff_page_js);
 	return err;
 }
 
 const struct diff_format_ops diff_format_html = {
 	.name = "html",
 	.suffix = ".html",
-	.summary = "page with tables and differential flame graphs",
+	.summary = "page with tables and differential flame graphs, also side by side",
 	.write = html_write,
 };

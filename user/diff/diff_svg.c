@@ -15,6 +15,7 @@
 #include "profile/kind_table.h"
 
 #include "embedded/diff_graph.css.h"
+#include "embedded/diff_graph.js.h"
 #include "embedded/flame_graph.css.h"
 #include "embedded/flame_graph.js.h"
 
@@ -77,7 +78,20 @@ static void print_change(const struct graph *graph, const struct diff_node *node
 		fputs(", no significant change", graph->out);
 }
 
-static void print_frame(const struct graph *graph, const struct diff_node *node, double x)
+/* Place and width of a frame: of 1. x of both sides together, then of each. */
+struct span {
+	double x, side_x[DIFF_SIDES];
+};
+
+static double side_share(const struct graph *graph, const struct diff_node *node, int side)
+{
+	double all = graph->tree->nodes->total[side];
+
+	return all > 0 ? node->total[side] / all : 0;
+}
+
+static void print_frame(const struct graph *graph, const struct diff_node *node,
+			const struct span *span)
 {
 	double width = share_of(graph, node), columns = (width * WIDTH - TEXT_SPACE) / COLUMN;
 	uint32_t row = graph->document->icicle ? node->depth : graph->deepest - node->depth;
@@ -89,9 +103,12 @@ static void print_frame(const struct graph *graph, const struct diff_node *node,
 	frame_label(label, sizeof(label), name, columns > 0 ? (size_t)columns : 0);
 	fprintf(graph->out,
 		"<svg class=\"%s%s%s\" x=\"%.4f%%\" y=\"%" PRIu32 "\" width=\"%.4f%%\" "
-		"height=\"%d\" tabindex=\"-1\"><title>",
-		class_of(node), node->is_new ? " fresh" : "", node->is_gone ? " gone" : "", x * 100,
-		HEADER + row * ROW, width * 100, ROW - 1);
+		"height=\"%d\" data-base=\"%.3f %.3f\" data-new=\"%.3f %.3f\" "
+		"tabindex=\"-1\"><title>",
+		class_of(node), node->is_new ? " fresh" : "", node->is_gone ? " gone" : "",
+		span->x * 100, HEADER + row * ROW, width * 100, ROW - 1,
+		span->side_x[DIFF_BASE] * 100, side_share(graph, node, DIFF_BASE) * 100,
+		span->side_x[DIFF_NEW] * 100, side_share(graph, node, DIFF_NEW) * 100);
 	escape_markup(graph->out, name);
 	fputc('\n', graph->out);
 	print_change(graph, node);
@@ -118,21 +135,23 @@ static void find_deepest(struct graph *graph)
 /* Siblings stand side by side from where their caller begins. */
 static int print_frames(const struct graph *graph)
 {
-	_cleanup_free_ double *next = calloc(graph->deepest + 2, sizeof(*next));
+	_cleanup_free_ struct span *next = calloc(graph->deepest + 2, sizeof(*next));
 
 	if (!next)
 		return -ENOMEM;
 	for (size_t i = 0; i < graph->tree->count;) {
 		const struct diff_node *node = &graph->tree->nodes[i];
-		double x = next[node->depth];
+		struct span span = next[node->depth];
 
-		next[node->depth] += share_of(graph, node);
+		next[node->depth].x += share_of(graph, node);
+		for (int side = 0; side < DIFF_SIDES; side++)
+			next[node->depth].side_x[side] += side_share(graph, node, side);
 		if (!is_drawn(graph, node)) {
 			i = node->end;
 			continue;
 		}
-		next[node->depth + 1] = x;
-		print_frame(graph, node, x);
+		next[node->depth + 1] = span;
+		print_frame(graph, node, &span);
 		i++;
 	}
 	return 0;
@@ -169,7 +188,9 @@ static void print_legend(const struct graph *graph)
 			keys[i].name, x, x + 15, keys[i].text);
 		x += keys[i].columns;
 	}
-	fprintf(graph->out, "<text class=\"line\" x=\"%d\" y=\"76\">width: base + new</text>\n", x);
+	fprintf(graph->out,
+		"<text class=\"line\" id=\"width\" x=\"%d\" y=\"76\">width: base + new</text>\n",
+		x);
 }
 
 static void print_head(const struct graph *graph)
@@ -241,7 +262,8 @@ static int print_document(const struct graph *graph)
 		return err;
 	fputs("</g>\n", graph->out);
 	print_head(graph);
-	fprintf(graph->out, "<script>//<![CDATA[\n%s//]]></script>\n</svg>\n", flame_graph_js);
+	fprintf(graph->out, "<script>//<![CDATA[\n%s%s//]]></script>\n</svg>\n", flame_graph_js,
+		diff_graph_js);
 	return 0;
 }
 

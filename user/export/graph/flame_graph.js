@@ -44,10 +44,11 @@ function label(name, columns) {
 }
 
 function draw() {
-	const z = frames[zoomed], width = root.clientWidth || 1200;
+	/* In a comparison, a frame may have no width on one side. */
+	const z = frames[zoomed], whole = z.w || 1, width = root.clientWidth || 1200;
 	frames.forEach(f => {
 		const above = f.i < zoomed && f.end > zoomed, inside = f.i >= zoomed && f.i < z.end;
-		const x = above ? 0 : (f.x - z.x) / z.w * 100, w = above ? 100 : f.w / z.w * 100;
+		const x = above ? 0 : (f.x - z.x) / whole * 100, w = above ? 100 : f.w / whole * 100;
 		f.e.style.display = above || (inside && w * width > 30) ? "" : "none";
 		if (!above && !inside) return;
 		f.e.setAttribute("x", x + "%");
@@ -108,7 +109,7 @@ function load() {
 
 function tell(f) {
 	status.textContent = f.title.replace(/\n/g, " \u2013 ") +
-		(zoomed && f.i >= zoomed ? ", " + (f.w / frames[zoomed].w * 100).toFixed(1) + "% of the zoom" : "");
+		(zoomed && f.i >= zoomed ? ", " + (f.w / (frames[zoomed].w || 1) * 100).toFixed(1) + "% of the zoom" : "");
 }
 
 function move(i) {
@@ -120,11 +121,16 @@ function move(i) {
 	tell(frames[i]);
 }
 
-function zoom(i) {
+function show(i) {
 	zoomed = i;
 	draw();
 	save();
+}
+
+function zoom(i) {
+	show(i);
 	move(i);
+	root.dispatchEvent(new CustomEvent("zoomed", {detail: i}));
 }
 
 function sibling(step) {
@@ -177,5 +183,6 @@ root.setAttribute("role", "application");
 root.setAttribute("aria-roledescription", "flame graph");
 frames[0].e.setAttribute("tabindex", 0);
 load();
+root.flameGraph = {frames, draw, show};
 if (!root.dataset.icicle) scrollTo(0, root.getAttribute("height"));
 })();
