@@ -79,7 +79,7 @@ begin "what pkbpf gives up when it is root"
 profiler=$!
 targets+=("$profiler")
 for _ in $(seq 100); do
-	grep -q '^NoNewPrivs:	1' /proc/$profiler/status && break
+	grep -q '^Seccomp:	2' /proc/$profiler/status && break
 	sleep 0.05
 done
 checker - $profiler <<'P'
@@ -94,6 +94,7 @@ for name in "CapEff", "CapPrm", "CapBnd":
     check(not left, f"{name} is {status[name].strip()}: none of {never} left")
 check(int(status["CapInh"], 16) == 0 and int(status["CapAmb"], 16) == 0, "nothing is handed on")
 check(status["NoNewPrivs"].strip() == "1", "no_new_privs is set")
+check(status["Seccomp"].strip() == "2", "system calls are filtered")
 P
 kill -INT $profiler && wait $profiler || fail "exit $?"
 

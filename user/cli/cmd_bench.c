@@ -92,7 +92,7 @@ static int start_account(struct benching *benching)
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		err = -EPERM;
 	if (err == 0)
-		err = privileges_reduce(&error);
+		err = privileges_reduce(false, &error);
 	if (err == 0)
 		err = bench_account_start((uint32_t)launcher_pid(benching->launcher),
 					  &benching->log, &benching->account, &error);

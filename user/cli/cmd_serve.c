@@ -136,7 +136,7 @@ static int prepare(struct serving *serving)
 	if (err < 0)
 		return fail(serving, &error,
 			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
-	if (privileges_reduce(&error) < 0)
+	if (privileges_reduce(false, &error) < 0)
 		return fail(serving, &error, EXIT_STATUS_FAILED);
 	serving->signals = stop_signals_new(nothing_to_abandon, NULL, &error);
 	if (!serving->signals ||

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "base/array.h"
+#include "capture/kernel/syscall_filter.h"
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -65,7 +66,7 @@ static int set_capabilities(void)
 	return err;
 }
 
-int privileges_reduce(struct error *error)
+int privileges_reduce(bool has_network, struct error *error)
 {
 	int err;
 
@@ -76,5 +77,9 @@ int privileges_reduce(struct error *error)
 	err = set_capabilities();
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
+	if (!err)
+		err = syscall_filter_load(has_network);
+	if (err == -EINVAL) /* a kernel without seccomp */
+		err = 0;
 	return err ? error_set(error, -err, "cannot give up privileges: %s", strerror(-err)) : 0;
 }

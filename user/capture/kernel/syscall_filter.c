@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capture/kernel/syscall_filter.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <sys/socket.h>
+
+#include "base/array.h"
+
+/* Refused rather than all others allowed: the C library takes other calls on other machines, and a
+ * profile that lacks something because of that would be a riddle. */
+static const char *const refused[] = {
+	/* other programs, and other identities than the target's user for downloads */
+	"execve", "execveat", "chroot", "pivot_root", "personality", "unshare",
+#if !defined(__SANITIZE_ADDRESS__) /* whose check for leaks stops its own threads */
+	"ptrace",
+#endif
+	/* memory and descriptors of other processes, other than to read */
+	"process_vm_writev", "pidfd_getfd", "process_madvise", "migrate_pages", "move_pages",
+	"userfaultfd", "kcmp",
+	/* file systems */
+	"mount", "umount", "umount2", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount",
+	"fspick", "mount_setattr", "swapon", "swapoff", "quotactl", "quotactl_fd", "mknod",
+	"mknodat", "fanotify_init", "acct",
+	/* the kernel and the machine */
+	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
+	"iopl", "ioperm", "modify_ldt", "settimeofday", "clock_settime", "clock_adjtime",
+	"adjtimex", "sethostname", "setdomainname", "vhangup",
+	/* parts of the kernel with a history, which nothing here needs */
+	"io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl", "add_key", "request_key",
+	"lookup_dcookie", "uselib", "nfsservctl"};
+
+static int refuse_network(scmp_filter_ctx filter)
+{
+	for (int family = 0; family < AF_MAX; family++) {
+		int err;
+
+		/* Readiness for systemd, and sockets of targets from the kernel. */
+		if (family == AF_UNIX || family == AF_NETLINK)
+			continue;
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int syscall_filter_load(bool has_network)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int err = filter ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused) && !err; i++) {
+		int number = seccomp_syscall_resolve_name(refused[i]);
+
+		/* Not on this architecture, or newer than the library. */
+		if (number != __NR_SCMP_ERROR)
+			err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), number, 0);
+	}
+	if (!err && !has_network)
+		err = refuse_network(filter);
+	if (!err)
+		err = seccomp_load(filter);
+	if (filter)
+		seccomp_release(filter);
+	return err;
+}
