@@ -49,6 +49,13 @@ static unsigned long height_of(const char *svg)
 	return height ? strtoul(height + strlen(" height=\""), NULL, 10) : 0;
 }
 
+/* Browsers open no data: address of more than 2 MiB. */
+static const char graph_script[] =
+	"<script>for (const frame of document.querySelectorAll('iframe')) {\n"
+	"const bytes = Uint8Array.from(atob(frame.dataset.graph), (c) => c.charCodeAt(0));\n"
+	"frame.src = URL.createObjectURL(new Blob([bytes], {type: 'image/svg+xml'}));\n"
+	"}</script>\n";
+
 static int write_graph(const struct diff_document *document, uint32_t kind, FILE *out)
 {
 	struct diff_document graph = *document;
@@ -70,7 +77,7 @@ static int write_graph(const struct diff_document *document, uint32_t kind, FILE
 			"<div class=\"graph\"><div class=\"sides\">"
 			"<iframe style=\"height:min(70vh,%lupx)\" "
 			"title=\"Differential flame graph, %s\" "
-			"src=\"data:image/svg+xml;base64,",
+			"data-graph=\"",
 			height_of(svg), kind_ops_of((enum pkbpf_profile_kind)kind)->title);
 		write_base64(out, (const unsigned char *)svg, size);
 		fputs("\"></iframe></div></div>\n", out);
@@ -192,6 +199,7 @@ static int html_write(const struct diff_document *document, FILE *out)
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 		if (document->comparison->kinds_mask & 1U << kind)
 			err = write_kind(document, kind, out);
+	fputs(graph_script, out);
 	fprintf(out, "</main>\n<script>\n%s</script></body></html>\n", diff_page_js);
 	return err;
 }

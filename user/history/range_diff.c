@@ -10,8 +10,8 @@
 
 #define HOUR ((int64_t)(3600 * NS_PER_SECOND))
 #define DAY  (24 * HOUR)
-/* More say no more: a measurement merges them anyway. */
-#define WINDOWS_MAX 128
+/* Of a side, before a coarser level serves; a measurement merges neighbours. */
+#define WINDOWS_MAX 400
 
 int range_diff_base(const char *word, const struct history_range *range,
 		    struct history_range *ret_base, struct error *error)

@@ -243,7 +243,7 @@ static void add_headers(struct MHD_Response *response, const struct web_answer *
 			"'none'; form-action 'none'",
 		[WEB_POLICY_REPORT] =
 			"default-src 'none'; script-src 'unsafe-inline'; style-src "
-			"'unsafe-inline'; img-src data:; frame-src data:; frame-ancestors 'self'; "
+			"'unsafe-inline'; img-src data:; frame-src blob:; frame-ancestors 'self'; "
 			"base-uri 'none'; "
 			"form-action 'none'",
 	};
