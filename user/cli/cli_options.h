@@ -44,6 +44,10 @@ struct cli_options {
 	bool show_help, show_version;
 	uint64_t given[2]; /* bits of options, by their number in the table */
 
+	/* As it was given, for a command that reads it again. */
+	char *const *words;
+	int word_count;
+
 	void *own; /* options of the command alone, see command_row.own_options; NULL: none */
 };
 

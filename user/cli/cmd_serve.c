@@ -3,6 +3,7 @@
  * the collector; serve_front.h is the other one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,6 +19,8 @@
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "cli/option_check.h"
+#include "cli/option_parser.h"
+#include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
 #include "cli/serve_front.h"
 #include "cli/stop_signals.h"
@@ -34,12 +37,17 @@
 #define TOKEN_LEAST	16
 
 struct serve_options {
-	const char *listen, *store, *token_file;
+	const char *listen, *store, *token_file, *config;
 	uint64_t store_bytes, slice_ns;
+	bool check_config;
+	char *text;    /* of the configuration */
+	char *applied; /* the same, taken apart: options borrow from it */
 };
 
 struct serving {
 	const struct cli_options *options;
+	/* Of a configuration that was read again, NULL: none: in use, and the last one. */
+	struct cli_options *used, *reread;
 	struct serve_options own;
 	struct console *console;
 	struct log log;
@@ -50,7 +58,9 @@ struct serving {
 	struct live_run *run;
 	struct serve_front front;
 	bool has_front;
-	int err; /* the front has ended */
+	atomic_bool hangup; /* the configuration is to be read again */
+	bool restarts;	    /* the capture ends to begin with other options */
+	int err;	    /* the front has ended */
 };
 
 static int fail(struct serving *serving, const struct error *error, int status)
@@ -101,6 +111,33 @@ static void nothing_to_abandon(_unused_ void *context)
 {
 }
 
+static void note_hangup(void *context)
+{
+	struct serving *serving = context;
+
+	atomic_store(&serving->hangup, true);
+}
+
+static void choose_options(struct serving *serving, const struct cli_options *options)
+{
+	const struct serve_options *own = options->own;
+
+	serving->options = options;
+	serving->own = *own;
+	serving->live = options->live;
+	if (!own->listen)
+		serving->own.listen = SERVE_LISTEN;
+	serving->own.store = serve_store(own->store);
+	if (!own->store_bytes)
+		serving->own.store_bytes = STORE_BYTES;
+	if (!own->slice_ns)
+		serving->own.slice_ns = SLICE_NS;
+	serving->live.log = &serving->log;
+	serving->live.every_ns = serving->own.slice_ns;
+	serving->live.want_resources = true;
+	choose_sources(serving);
+}
+
 static int start_front(struct serving *serving, struct error *error)
 {
 	struct serve_front_options options = {
@@ -109,6 +146,8 @@ static int start_front(struct serving *serving, struct error *error)
 		.store_bytes = serving->own.store_bytes,
 		.token = serving->token,
 		.slice_ns = serving->own.slice_ns,
+		.config = serving->own.text,
+		.console = serving->console,
 	};
 	int err = serve_front_start(&options, &serving->front, error);
 
@@ -138,14 +177,14 @@ static int prepare(struct serving *serving)
 			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
 	if (privileges_reduce(false, &error) < 0)
 		return fail(serving, &error, EXIT_STATUS_FAILED);
-	serving->signals = stop_signals_new(nothing_to_abandon, NULL, &error);
+	serving->signals = stop_signals_new(nothing_to_abandon, serving, &error);
 	if (!serving->signals ||
 	    live_run_set_stop(serving->run, stop_signals_fd(serving->signals), &error) < 0)
 		return fail(serving, &error, EXIT_STATUS_FAILED);
+	if (serving->own.config)
+		stop_signals_on_hangup(serving->signals, note_hangup);
 	return EXIT_STATUS_DONE;
 }
-
-/* ---- the run ---- */
 
 /* For systemd: Type=notify. */
 static void notify(const char *state)
@@ -197,9 +236,116 @@ static void say_where(const struct serving *serving)
 		     address, serving->front.port, serving->own.store);
 }
 
-static int collect(struct serving *serving)
+/* ---- another configuration ---- */
+
+static void free_reread(struct cli_options *options)
 {
-	const struct live_observer observer = {NULL, take_slice, serving};
+	struct serve_options *own;
+
+	if (!options)
+		return;
+	own = options->own;
+	if (own) {
+		free(own->text);
+		free(own->applied);
+	}
+	cli_options_done(options);
+	free(options);
+}
+
+/* NULL with the sentence: it has an error. */
+static struct cli_options *reread(const struct serving *serving, struct error *error)
+{
+	struct cli_options *options = malloc(sizeof(*options));
+
+	if (!options) {
+		error_set(error, ENOMEM, "out of memory");
+		return NULL;
+	}
+	cli_options_init(options);
+	if (options_parse(&command_serve, serving->options->word_count, serving->options->words,
+			  options, error) < 0) {
+		/* What it was read from is freed by the check. */
+		cli_options_done(options);
+		free(options);
+		return NULL;
+	}
+	return options;
+}
+
+/* What is before the first section is about the capture. */
+static bool is_same_capture(const char *before, const char *after)
+{
+	size_t length = strcspn(before, "["), other = strcspn(after, "[");
+
+	return length == other && strncmp(before, after, length) == 0;
+}
+
+/* Alerts and who is told change at once; other kinds, targets or rates begin a new capture. */
+static void reload(struct serving *serving)
+{
+	const struct serve_options *own;
+	struct cli_options *options;
+	struct error error;
+
+	notify("RELOADING=1");
+	options = reread(serving, &error);
+	if (!options) {
+		serve_front_configure(&serving->front, NULL);
+		console_error(serving->console,
+			      "the configuration stays as it was, for it has an error: %s",
+			      error.text);
+		notify("READY=1");
+		return;
+	}
+	own = options->own;
+	if (serve_front_configure(&serving->front, own->text) < 0)
+		console_error(serving->console, "the front is behind: alerts stay as they were");
+	serving->restarts = !is_same_capture(serving->own.text, own->text);
+	free_reread(serving->reread);
+	serving->reread = options;
+	console_note(serving->console, "read %s again%s", own->config,
+		     serving->restarts ? "; the capture begins anew" : "");
+	if (serving->restarts)
+		stop_signals_request(serving->signals);
+	else
+		notify("READY=1");
+}
+
+static uint64_t look(void *context, _unused_ struct live_run *run, _unused_ uint64_t now_ns)
+{
+	struct serving *serving = context;
+
+	if (!serving->restarts && atomic_exchange(&serving->hangup, false))
+		reload(serving);
+	return UINT64_MAX;
+}
+
+/* The front goes on: where it listens and writes stays. */
+static int begin_anew(struct serving *serving, struct error *error)
+{
+	struct serve_options before = serving->own;
+	int err;
+
+	serving->restarts = false;
+	live_run_free(serving->run);
+	serving->run = NULL;
+	choose_options(serving, serving->reread);
+	free_reread(serving->used);
+	serving->used = serving->reread;
+	serving->reread = NULL;
+	serving->own.listen = before.listen;
+	serving->own.store = before.store;
+	err = live_run_new(&serving->live, &serving->run, error);
+	return err < 0 ? err
+		       : live_run_set_stop(serving->run, stop_signals_fd(serving->signals), error);
+}
+
+/* ---- the run ---- */
+
+static int collect_once(struct serving *serving)
+{
+	const struct live_observer observer = {look, take_slice, serving};
 	struct error error;
 	enum run_end end;
 	int err = live_run_start(serving->run, &error), stop_err;
@@ -224,6 +370,20 @@ static int collect(struct serving *serving)
 	return EXIT_STATUS_DONE;
 }
 
+static int collect(struct serving *serving)
+{
+	struct error error;
+	int status = collect_once(serving);
+
+	while (status == EXIT_STATUS_DONE && serving->restarts &&
+	       stop_signals_withdraw(serving->signals)) {
+		if (begin_anew(serving, &error) < 0)
+			return fail(serving, &error, EXIT_STATUS_FAILED);
+		status = collect_once(serving);
+	}
+	return status;
+}
+
 static int end_front(struct serving *serving, int status)
 {
 	if (!serving->has_front || (serve_front_stop(&serving->front) == 0 && !serving->err))
@@ -236,45 +396,87 @@ static int end_front(struct serving *serving, int status)
 static int serve_run(const struct cli_options *options, struct console *console)
 {
 	const struct serve_options *own = options->own;
-	struct serving serving = {
-		.options = options,
-		.own = *own,
-		.console = console,
-		.log = console_log(console),
-		.live = options->live,
-	};
-	int status;
+	struct serving serving = {.console = console, .log = console_log(console)};
+	int status = EXIT_STATUS_DONE;
 
-	if (!own->listen)
-		serving.own.listen = SERVE_LISTEN;
-	serving.own.store = serve_store(own->store);
-	if (!own->store_bytes)
-		serving.own.store_bytes = STORE_BYTES;
-	if (!own->slice_ns)
-		serving.own.slice_ns = SLICE_NS;
-	serving.live.log = &serving.log;
-	serving.live.every_ns = serving.own.slice_ns;
-	serving.live.want_resources = true;
-	choose_sources(&serving);
-	status = prepare(&serving);
-	if (status == EXIT_STATUS_DONE)
-		status = collect(&serving);
-	status = end_front(&serving, status);
+	choose_options(&serving, options);
+	if (own->check_config) {
+		console_note(console, "%s is fine", own->config);
+	} else {
+		status = prepare(&serving);
+		if (status == EXIT_STATUS_DONE)
+			status = collect(&serving);
+		status = end_front(&serving, status);
+	}
 	live_run_free(serving.run);
 	stop_signals_free(serving.signals);
+	free_reread(serving.used);
+	free_reread(serving.reread);
 	free(serving.token_data);
+	free(own->text);
+	free(own->applied);
 	return status;
 }
 
-static int serve_check(struct cli_options *options, struct error *error)
+static int read_config(struct serve_options *own, struct error *error)
+{
+	size_t size;
+	int err = file_read_all(AT_FDCWD, own->config, SERVE_CONFIG_MAX_BYTES, &own->text, &size);
+
+	if (err < 0)
+		return error_set(error, -err, "cannot read --config %s: %s", own->config,
+				 strerror(-err));
+	own->applied = strdup(own->text);
+	return own->applied ? 0
+			    : error_set(error, ENOMEM, "cannot read the options: out of memory");
+}
+
+static int check_config(struct cli_options *options, struct error *error)
+{
+	struct serve_options *own = options->own;
+	struct serve_config config;
+	struct error inner;
+	int err;
+
+	if (own->check_config && !own->config)
+		return error_set(error, EINVAL, "--check-config requires --config");
+	if (!own->config)
+		return 0;
+	err = read_config(own, error);
+	if (err < 0)
+		return err;
+	err = serve_config_apply(&command_serve, own->applied, options, &inner);
+	if (err == 0) {
+		err = serve_config_read(own->text, &config, &inner);
+		serve_config_done(&config);
+	}
+	return err < 0 ? error_set(error, EINVAL, "%s: %s", own->config, inner.text) : 0;
+}
+
+static int check_all(struct cli_options *options, struct error *error)
 {
 	const struct serve_options *own = options->own;
 
+	if (check_config(options, error) < 0)
+		return -EINVAL;
 	if (own->slice_ns && (own->slice_ns < SLICE_MIN_NS || own->slice_ns > SLICE_MAX_NS))
 		return error_set(error, EINVAL, "invalid value for --interval: expected 1s to 1m");
 	if (!option_name_is_given("frequency", options))
 		options->live.frequency_hz = FREQUENCY_HZ;
 	return options_check_profile(options, error);
+}
+
+static int serve_check(struct cli_options *options, struct error *error)
+{
+	struct serve_options *own = options->own;
+	int err = check_all(options, error);
+
+	if (err < 0) {
+		free(own->text);
+		free(own->applied);
+		own->text = own->applied = NULL;
+	}
+	return err;
 }
 
 #define SERVE(member) OPTION_AT(struct serve_options, member)
@@ -291,6 +493,11 @@ static const struct option_row own_options[] = {
 	 .least = STORE_MIN_BYTES, .most = STORE_MAX_BYTES,
 	 .text = "The oldest is deleted first. At most, slices are kept for six hours, minutes for "
 		 "three days, tens of minutes for three weeks, hours for 400 days."},
+	{0, "config", "FILE", "options, alerts and who is told of them; see CONFIGURATION",
+	 .group = OPTION_GROUP_GENERAL, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 SERVE(config), .text = "SIGHUP reads it again. The command line overrides it."},
+	{0, "check-config", NULL, "check the configuration and do nothing",
+	 .group = OPTION_GROUP_GENERAL, .form = OPTION_FLAG, SERVE(check_config)},
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(token_file)},
@@ -308,6 +515,7 @@ const struct command_row command_serve = {
 					 "no-children",
 					 "tid",
 					 "cgroup",
+					 "container",
 					 "comm",
 					 "events",
 					 "frequency",
@@ -316,6 +524,9 @@ const struct command_row command_serve = {
 					 "kernel",
 					 "unwind",
 					 "unwind-tables",
+					 "python",
+					 "slow-io",
+					 "wakers",
 					 "min-block",
 					 "max-overhead",
 					 "kernel-threads",

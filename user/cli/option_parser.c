@@ -202,6 +202,8 @@ int options_parse(const struct command_row *command, int argc, char *const *argv
 {
 	struct reading reading = {command, options, argv, argc, 0};
 
+	options->words = argv;
+	options->word_count = argc;
 	if (command->own_size) {
 		options->own = calloc(1, command->own_size);
 		if (!options->own)

@@ -3,6 +3,7 @@
 #include "cli/serve_front.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_io.h"
 #include "base/hash_map.h"
+#include "cli/serve_alerts.h"
+#include "cli/serve_config.h"
 #include "recording/slice_codec.h"
 #include "web/web.h"
 
@@ -31,8 +35,11 @@ struct greeting {
 	struct error error;
 };
 
-/* To the front, with a descriptor. */
+/* To the front, with a descriptor: of a slice, or of a text. */
+enum parcel_kind { PARCEL_SLICE, PARCEL_CONFIG, PARCEL_BAD_CONFIG };
+
 struct parcel {
+	enum parcel_kind kind;
 	uint64_t dropped; /* slices before this one that are missing */
 };
 
@@ -64,6 +71,13 @@ static int drop_capabilities(struct error *error)
 	return err;
 }
 
+struct front {
+	const struct serve_front_options *options;
+	struct store *store;
+	struct web *web;
+	struct serve_alerts *alerts;
+};
+
 /* Returns the descriptor; -1: the collector has ended. */
 static int receive(int socket, struct parcel *ret_parcel)
 {
@@ -89,8 +103,10 @@ static int receive(int socket, struct parcel *ret_parcel)
 	return fd;
 }
 
-static void take_slice(struct store *store, struct web *web, int fd)
+static void take_slice(struct front *front, int fd)
 {
+	struct store *store = front->store;
+	struct web *web = front->web;
 	struct recording_reader reader;
 	struct recording_block block;
 	struct profile *slice;
@@ -111,12 +127,32 @@ static void take_slice(struct store *store, struct web *web, int fd)
 	/* What could not be written is in the store's state, which metrics and /readyz tell. */
 	store_add(store, slice);
 	web_note_slice(web, slice);
+	serve_alerts_add(front->alerts, slice);
 	profile_free(slice);
 }
 
-static int open_all(const struct serve_front_options *options, struct store **ret_store,
-		    struct web **ret_web, struct greeting *greeting)
+static int start_answering(struct front *front, struct web_options *web, struct error *error)
 {
+	const struct serve_front_options *options = front->options;
+	struct serve_alerts_options alerts = {
+		.store = front->store,
+		.store_path = options->store,
+		.config = options->config,
+		.listen = options->listen,
+		.port = web->port,
+		.console = options->console,
+	};
+	int err = serve_alerts_new(&alerts, &front->alerts, error);
+
+	if (err < 0)
+		return err;
+	web->alerts = serve_alerts_state(front->alerts);
+	return web_start(web, front->store, &front->web, error);
+}
+
+static int open_all(struct front *front, struct greeting *greeting)
+{
+	const struct serve_front_options *options = front->options;
 	struct store_options store = {.path = options->store, .max_bytes = options->store_bytes};
 	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
 	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
@@ -127,36 +163,60 @@ static int open_all(const struct serve_front_options *options, struct store **re
 	greeting->port = web.port;
 	err = become_owner(options->store, &greeting->error);
 	err = err < 0 ? err : drop_capabilities(&greeting->error);
-	err = err < 0 ? err : store_open(&store, ret_store, &greeting->error);
+	err = err < 0 ? err : store_open(&store, &front->store, &greeting->error);
 	if (err < 0) {
 		close(web.socket);
 		return err;
 	}
-	err = web_start(&web, *ret_store, ret_web, &greeting->error);
-	if (err < 0)
-		store_close(*ret_store);
-	return err;
+	return start_answering(front, &web, &greeting->error);
+}
+
+static void take_config(struct front *front, int fd)
+{
+	char path[32], *text;
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (file_read_all(AT_FDCWD, path, SERVE_CONFIG_MAX_BYTES, &text, &size) < 0)
+		return;
+	web_note_config(front->web, serve_alerts_configure(front->alerts, text) == 0);
+	free(text);
+}
+
+static void take_parcel(struct front *front, const struct parcel *parcel, int fd)
+{
+	if (parcel->dropped)
+		web_note_dropped(front->web, parcel->dropped);
+	switch (parcel->kind) {
+	case PARCEL_SLICE:
+		take_slice(front, fd);
+		break;
+	case PARCEL_CONFIG:
+		take_config(front, fd);
+		break;
+	case PARCEL_BAD_CONFIG:
+		web_note_config(front->web, false);
+		break;
+	}
 }
 
 static int run_front(const struct serve_front_options *options, int socket)
 {
+	struct front front = {.options = options};
 	struct greeting greeting = {0};
-	struct store *store;
-	struct web *web;
 	struct parcel parcel;
 	int fd;
 
-	greeting.err = open_all(options, &store, &web, &greeting);
+	greeting.err = open_all(&front, &greeting);
 	if (send(socket, &greeting, sizeof(greeting), MSG_NOSIGNAL) < 0 || greeting.err < 0)
 		return 1;
 	while ((fd = receive(socket, &parcel)) >= 0) {
-		if (parcel.dropped)
-			web_note_dropped(web, parcel.dropped);
-		take_slice(store, web, fd);
+		take_parcel(&front, &parcel, fd);
 		close(fd);
 	}
-	web_stop(web);
-	store_close(store);
+	web_stop(front.web);
+	serve_alerts_free(front.alerts);
+	store_close(front.store);
 	return 0;
 }
 
@@ -223,7 +283,7 @@ static int write_slice(struct serve_front *front, const struct profile *slice, F
 	return err ? err : recording_writer_end(&writer);
 }
 
-static int send_descriptor(struct serve_front *front, int fd)
+static int send_descriptor(struct serve_front *front, enum parcel_kind kind, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -231,7 +291,7 @@ static int send_descriptor(struct serve_front *front, int fd)
 	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
 				.cmsg_level = SOL_SOCKET,
 				.cmsg_type = SCM_RIGHTS}};
-	struct parcel parcel = {front->dropped};
+	struct parcel parcel = {kind, front->dropped};
 	struct iovec data = {.iov_base = &parcel, .iov_len = sizeof(parcel)};
 	struct msghdr message = {.msg_iov = &data,
 				 .msg_iovlen = 1,
@@ -263,8 +323,23 @@ int serve_front_send(struct serve_front *front, const struct profile *slice)
 	else if (!out && copy >= 0)
 		close(copy);
 	if (err == 0)
-		err = send_descriptor(front, fd);
+		err = send_descriptor(front, PARCEL_SLICE, fd);
 	front->dropped += err < 0;
+	close(fd);
+	return err;
+}
+
+int serve_front_configure(struct serve_front *front, const char *text)
+{
+	int fd = memfd_create("pkbpf-config", MFD_CLOEXEC), err;
+	size_t size = text ? strlen(text) : 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text ? text : "", size) != (ssize_t)size)
+		err = -ENOMEM;
+	else
+		err = send_descriptor(front, text ? PARCEL_CONFIG : PARCEL_BAD_CONFIG, fd);
 	close(fd);
 	return err;
 }

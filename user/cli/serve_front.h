@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "cli/console.h"
 #include "profile/profile.h"
 
 struct serve_front_options {
@@ -18,6 +19,8 @@ struct serve_front_options {
 	uint64_t store_bytes;
 	const char *token; /* NULL: none */
 	uint64_t slice_ns;
+	const char *config;	 /* text of the configuration, checked; NULL: none */
+	struct console *console; /* for what happens in the front */
 };
 
 struct serve_front {
@@ -35,6 +38,9 @@ int serve_front_start(const struct serve_front_options *options, struct serve_fr
 /* Hands a symbolized slice over. -EPIPE: the front has ended; -EAGAIN: it is behind, and the slice
  * is missing in the history, which metrics tell; -ENOMEM, -EFBIG and the like: likewise. */
 int serve_front_send(struct serve_front *front, const struct profile *slice);
+/* Hands over another configuration, checked; NULL: one was wrong, which metrics tell. Errors as
+ * above. */
+int serve_front_configure(struct serve_front *front, const char *text);
 /* Waits until all is stored. 0; -EPIPE: it had ended by itself. */
 int serve_front_stop(struct serve_front *front);
 

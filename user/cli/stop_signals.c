@@ -27,7 +27,8 @@ struct stop_signals {
 	int quit_fd;   /* eventfd: the thread shall return */
 	pthread_t thread;
 	bool thread_runs;
-	atomic_bool is_private; /* written before received */
+	_Atomic(void (*)(void *context)) hangup; /* NULL: a SIGHUP stops */
+	atomic_bool is_private;			 /* written before received */
 	atomic_int received;
 	/* Of the first; only the thread's. */
 	uint64_t first_ns;
@@ -78,9 +79,14 @@ static void die_of(int signal_number)
 
 static void handle_signal(struct stop_signals *signals, const struct signalfd_siginfo *info)
 {
+	void (*hangup)(void *context) = atomic_load(&signals->hangup);
 	uint64_t now_ns = clock_now_ns();
 	uint32_t sender = info->ssi_code == SI_KERNEL ? 0 : info->ssi_pid;
 
+	if (info->ssi_signo == SIGHUP && info->ssi_code != SI_KERNEL && hangup) {
+		hangup(signals->context);
+		return;
+	}
 	if (info->ssi_signo == SIGQUIT || atomic_load(&signals->received)) {
 		if (info->ssi_signo != SIGQUIT && sender && sender == signals->first_sender &&
 		    now_ns - signals->first_ns < SAME_REQUEST_NS)
@@ -159,6 +165,22 @@ int stop_signals_received(const struct stop_signals *signals, bool *ret_private)
 	if (received)
 		*ret_private = atomic_load(&signals->is_private);
 	return received;
+}
+
+void stop_signals_on_hangup(struct stop_signals *signals, void (*hangup)(void *context))
+{
+	atomic_store(&signals->hangup, hangup);
+}
+
+bool stop_signals_withdraw(struct stop_signals *signals)
+{
+	eventfd_t value;
+
+	eventfd_read(signals->stop_fd, &value);
+	if (!atomic_load(&signals->received))
+		return true;
+	eventfd_write(signals->stop_fd, 1);
+	return false;
 }
 
 void stop_signals_request(struct stop_signals *signals)

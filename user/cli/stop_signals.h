@@ -24,6 +24,12 @@ struct stop_signals;
  * from its own thread; abandon may touch only what never changes or is locked. */
 struct stop_signals *stop_signals_new(void (*abandon)(void *context), void *context,
 				      struct error *error);
+/* From now on, a SIGHUP that is no terminal's asks for no stop: it calls hangup(context) from the
+ * thread of stop_signals_new(). */
+void stop_signals_on_hangup(struct stop_signals *signals, void (*hangup)(void *context));
+/* Takes back what stop_signals_request() asked for; false: a signal has come, and the run shall
+ * stop all the same. */
+bool stop_signals_withdraw(struct stop_signals *signals);
 /* Readable once the first signal has arrived. */
 int stop_signals_fd(const struct stop_signals *signals);
 /* The first signal, 0: none yet. *ret_private: sent to this process alone, not by the terminal to

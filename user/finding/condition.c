@@ -190,7 +190,7 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 	return err;
 }
 
-static bool passes(const struct condition *condition, double value)
+bool condition_passes(const struct condition *condition, double value)
 {
 	switch (condition->comparison) {
 	case CONDITION_ABOVE:
@@ -205,7 +205,7 @@ static bool passes(const struct condition *condition, double value)
 	return false;
 }
 
-static void format_value(char buffer[HUMAN_SIZE], enum figure_unit unit, double value)
+void condition_format(char buffer[HUMAN_SIZE], enum figure_unit unit, double value)
 {
 	uint64_t size = human_whole(value < 0 ? -value : value);
 	char bytes[HUMAN_SIZE];
@@ -264,29 +264,32 @@ static double over_its_life(const struct condition *condition, const struct reso
 	return number * (double)rows->interval_ns / (double)life_ns;
 }
 
-static int check_row(const struct condition *condition, const struct resource_rows *rows,
-		     const struct resource_row *row,
-		     void (*on_breach)(void *context, const char *sentence), void *context)
-{
-	const struct figure *figure = condition->figure;
-	char sentence[512], who[320] = "", value[HUMAN_SIZE];
-	double number;
+struct checking {
+	const struct condition *condition;
+	const struct resource_rows *rows;
+	void (*on_breach)(void *context, const char *sentence);
+	void *context;
+	int breaches;
+};
 
-	if (!figure_value(figure, rows, row, &number))
-		return 0;
-	number = over_its_life(condition, rows, row, number);
-	if (!passes(condition, number))
-		return 0;
-	if (row != &rows->total && row->pid)
+static void check_value(void *context, const struct resource_row *row, double number)
+{
+	struct checking *checking = context;
+	const struct figure *figure = checking->condition->figure;
+	char sentence[512], who[320] = "", value[HUMAN_SIZE];
+
+	if (!condition_passes(checking->condition, number))
+		return;
+	if (row != &checking->rows->total && row->pid)
 		snprintf(who, sizeof(who), "%s %" PRIu32 ": ", row->name,
 			 row->tid ? row->tid : row->pid);
-	else if (row != &rows->total)
+	else if (row != &checking->rows->total)
 		snprintf(who, sizeof(who), "%s: ", row->name[0] ? row->name : row->container);
-	format_value(value, figure->unit, number);
+	condition_format(value, figure->unit, number);
 	snprintf(sentence, sizeof(sentence), "%s%s.%s is %s", who, figure->group, figure->name,
 		 value);
-	on_breach(context, sentence);
-	return 1;
+	checking->on_breach(checking->context, sentence);
+	checking->breaches += checking->breaches < INT_MAX;
 }
 
 int condition_check_possible(const struct condition *condition, uint32_t kinds_mask,
@@ -311,21 +314,24 @@ int condition_check_possible(const struct condition *condition, uint32_t kinds_m
 	return 0;
 }
 
-int condition_check(const struct condition *condition, const struct resource_rows *rows,
-		    void (*on_breach)(void *context, const char *sentence), void *context)
+int condition_each(const struct condition *condition, const struct resource_rows *rows,
+		   void (*on_value)(void *context, const struct resource_row *row, double value),
+		   void *context)
 {
 	const struct figure *figure = condition->figure;
 	bool is_known = condition->any_row;
-	int breaches = 0;
 	double number;
 
 	if (figure->scope == FIGURE_OF_RUN && !figure_value(figure, rows, NULL, &number))
 		return -ENODATA;
 	if (figure->scope == FIGURE_OF_ROW && (rows->total.known & figure->needs) != figure->needs)
 		return -ENODATA;
-	if (!condition->any_row && !condition->pid && !condition->name[0])
-		return check_row(condition, rows, &rows->total, on_breach, context);
-	for (size_t i = 0; i < rows->all_count && breaches < INT_MAX; i++) {
+	if (!condition->any_row && !condition->pid && !condition->name[0]) {
+		if (figure_value(figure, rows, &rows->total, &number))
+			on_value(context, &rows->total, number);
+		return 0;
+	}
+	for (size_t i = 0; i < rows->all_count; i++) {
 		const struct resource_row *row = &rows->items[i];
 
 		if (!condition_names(condition, row))
@@ -333,8 +339,18 @@ int condition_check(const struct condition *condition, const struct resource_row
 		is_known = true;
 		/* Of groups of processes only the lengths of waits and requests are like those
 		 * of one. */
-		if (!resource_rows_is_group(rows, row) || figure->max_offset)
-			breaches += check_row(condition, rows, row, on_breach, context);
+		if ((!resource_rows_is_group(rows, row) || figure->max_offset) &&
+		    figure_value(figure, rows, row, &number))
+			on_value(context, row, over_its_life(condition, rows, row, number));
 	}
-	return is_known ? breaches : -ESRCH;
+	return is_known ? 0 : -ESRCH;
+}
+
+int condition_check(const struct condition *condition, const struct resource_rows *rows,
+		    void (*on_breach)(void *context, const char *sentence), void *context)
+{
+	struct checking checking = {condition, rows, on_breach, context, 0};
+	int err = condition_each(condition, rows, check_value, &checking);
+
+	return err < 0 ? err : checking.breaches;
 }

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "rows/figure_table.h"
+#include "rows/human.h"
 
 /* Names are at most this long, with their NUL. */
 #define CONDITION_NAME_SIZE 256
@@ -50,7 +51,16 @@ int condition_check_possible(const struct condition *condition, uint32_t kinds_m
 			     enum rows_by by, struct error *error);
 /* Is the row one that the condition names? */
 bool condition_names(const struct condition *condition, const struct resource_row *row);
-/* Shares of the interval are taken over a row's own life. Calls back with a sentence for each row
+bool condition_passes(const struct condition *condition, double value);
+/* Calls back with the value of each row that the condition names, &rows->total for the sum and
+ * figures of the run. Shares of the interval are taken over a row's own life. 0; -ENODATA: nothing
+ * of the kind was recorded; -ESRCH: no row is of this pid or name. */
+int condition_each(const struct condition *condition, const struct resource_rows *rows,
+		   void (*on_value)(void *context, const struct resource_row *row, double value),
+		   void *context);
+/* "14.2 ms": a value in the unit of a figure. */
+void condition_format(char buffer[HUMAN_SIZE], enum figure_unit unit, double value);
+/* Calls back with a sentence for each row
  * that meets the condition ("postgres 812: blockio.p99 is 14.2 ms"), which is not escaped. Returns
  * their number. That nobody can tell: -ENODATA: nothing of the kind was recorded; -ESRCH: no row is
  * of this pid or name. */

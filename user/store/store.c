@@ -87,6 +87,16 @@ static int open_folder(struct store *store, const struct store_options *options,
 	return 0;
 }
 
+int store_root(const struct store *store)
+{
+	return store->fd;
+}
+
+uint64_t store_max_bytes(const struct store *store)
+{
+	return store->max_bytes;
+}
+
 /* ---- writing ---- */
 
 static uint64_t level_bytes(const struct store *store, int level)

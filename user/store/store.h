@@ -85,6 +85,9 @@ struct store_state {
 };
 
 void store_get_state(struct store *store, struct store_state *ret_state);
+/* Descriptor of the folder, which stays the store's; and the limit of all files. */
+int store_root(const struct store *store);
+uint64_t store_max_bytes(const struct store *store);
 /* "slice", "minute", "ten", "hour" */
 const char *store_level_name(enum store_level level);
 

@@ -22,7 +22,7 @@ const REFRESH_MS = 10000;
 const $ = (id) => document.getElementById(id);
 
 const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, base: "" };
-let data = null, from = 0, to = 0, timer = 0, asked = 0;
+let alerts = [], data = null, from = 0, to = 0, timer = 0, asked = 0;
 
 function seconds(ns) {
 	const s = ns / 1e9;
@@ -93,6 +93,7 @@ function drawMachine() {
 			element("rect", { class: "busy", x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin)), y: height - busy / 100 * (height - 14), height: busy / 100 * (height - 14) }, svg);
 	});
 	const last = data.machine_busy_percent.filter((v) => v !== null).pop();
+	drawTicks(svg, height);
 	element("text", { x: 4, y: 11 }, svg, "machine" + (last === undefined ? "" : ": " + last.toFixed(0) + " % busy"));
 }
 
@@ -121,6 +122,47 @@ function drawChart() {
 	for (let i = 0; i <= 4; i++)
 		element("text", { x: width() * i / 4, y: height - 3, "text-anchor": ["start", "middle", "middle", "middle", "end"][i] }, svg, to - from > 86400 ? day(from + (to - from) * i / 4) : clock(from + (to - from) * i / 4));
 	drawBrush();
+}
+
+// ---- alerts ----
+
+function alertLink(rule, alert) {
+	const link = document.createElement("a"), end = alert.ended || Date.now() / 1000;
+	const begin = alert.fired - Math.max(rule.over_s, 10) - rule.for_s;
+	link.href = "#";
+	link.textContent = "show";
+	link.onclick = (event) => {
+		event.preventDefault();
+		view.base = rule.base;
+		choose(begin, Math.min(end, alert.fired + 60));
+	};
+	return link;
+}
+
+function showAlerts() {
+	const firing = alerts.filter(([, alert]) => !alert.ended);
+	$("alerts").hidden = !firing.length;
+	$("alerts").replaceChildren(...firing.map(([rule, alert]) => {
+		const item = document.createElement("li"), name = document.createElement("b");
+		name.textContent = rule.name;
+		item.append(name, ` ${alert.who}${alert.who ? ": " : ""}${alert.text} (${rule.when}) since ${clock(alert.fired)} `, alertLink(rule, alert));
+		return item;
+	}));
+}
+
+function drawTicks(svg, height) {
+	for (const [rule, alert] of alerts) {
+		if (alert.fired < from || alert.fired > to) continue;
+		const tick = element("line", { class: "tick", x1: xOf(alert.fired), x2: xOf(alert.fired), y1: 0, y2: height }, svg);
+		element("title", {}, tick, `alert ${rule.name} ${alert.who}\n${clock(alert.fired)}`);
+	}
+}
+
+async function loadAlerts() {
+	const answer = await fetch("api/v1/alerts");
+	if (!answer.ok) return;
+	alerts = (await answer.json()).rules.flatMap((rule) => rule.alerts.filter((alert) => alert.fired).map((alert) => [rule, alert]));
+	showAlerts();
 }
 
 function drawBrush() {
@@ -154,6 +196,7 @@ async function load() {
 		const got = await answer.json();
 		if (mine !== asked) return;
 		data = got;
+		await loadAlerts();
 		$("state").textContent = data.windows.length ? `${data.windows.length} windows, up to ${clock(data.windows[data.windows.length - 1][1])}` : "no history of this interval yet";
 		drawMachine();
 		drawChart();

@@ -259,6 +259,9 @@ static void write_self(const struct metrics *metrics, FILE *out)
 	fprintf(out, "pkbpf_self_resident_bytes %" PRIu64 "\n", metrics->resident_bytes);
 	write_head(out, "pkbpf_self_map_bytes", "gauge", "kernel memory of BPF maps");
 	fprintf(out, "pkbpf_self_map_bytes %" PRIu64 "\n", metrics->map_bytes);
+	write_head(out, "pkbpf_config_last_reload_successful", "gauge",
+		   "0: the configuration has an error, and the one before is in use");
+	fprintf(out, "pkbpf_config_last_reload_successful %d\n", !metrics->config_failed);
 	write_head(out, "pkbpf_build_info", "gauge", "version of pkbpf");
 	fprintf(out, "pkbpf_build_info{version=\"%s\"} 1\n", PKBPF_VERSION);
 }

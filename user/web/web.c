@@ -153,7 +153,7 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 		web_say(answer, 404,
 			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
 			"/api/v1/report, /api/v1/series, /api/v1/diff, "
-			"/api/v1/windows, /healthz, /readyz\n");
+			"/api/v1/windows, /api/v1/alerts, /healthz, /readyz\n");
 	} else if (web->options.token && !path->is_open && !has_token(web, connection)) {
 		web_say(answer, 401, "this needs the header 'Authorization: Bearer TOKEN'\n");
 	} else {
@@ -367,6 +367,13 @@ void web_note_dropped(struct web *web, uint64_t slices)
 {
 	pthread_mutex_lock(&web->lock);
 	web->metrics.dropped += slices;
+	pthread_mutex_unlock(&web->lock);
+}
+
+void web_note_config(struct web *web, bool good)
+{
+	pthread_mutex_lock(&web->lock);
+	web->metrics.config_failed = !good;
 	pthread_mutex_unlock(&web->lock);
 }
 

@@ -7,6 +7,7 @@
 #define PKBPF_WEB_WEB_H
 
 #include "base/error.h"
+#include "alert/alerts.h"
 #include "store/store.h"
 
 struct web;
@@ -16,6 +17,7 @@ struct web_options {
 	uint16_t port;	   /* of it: part of the names under which we may be asked */
 	const char *token; /* that each request has to carry, borrowed; NULL: none */
 	uint64_t slice_ns;
+	struct alerts *alerts; /* borrowed until web_stop(); NULL: none */
 };
 
 /* Opens a listening socket at "ADDRESS:PORT". A name that is no loopback address needs a token.
@@ -29,6 +31,8 @@ int web_start(const struct web_options *options, struct store *store, struct web
 void web_note_slice(struct web *web, const struct profile *slice);
 /* Slices that the collector could not hand over. */
 void web_note_dropped(struct web *web, uint64_t slices);
+/* A configuration was read again, with success or without. */
+void web_note_config(struct web *web, bool good);
 /* Ends waiting answers. NULL is fine. */
 void web_stop(struct web *web);
 

@@ -413,6 +413,7 @@ static const struct web_path paths[] = {
 	{"/debug/pprof/threadcreate", false, answer_pprof_unknown},
 	{"/api/v1/windows", false, answer_windows},
 	{"/api/v1/series", false, web_answer_series},
+	{"/api/v1/alerts", false, web_answer_alerts},
 	{"/api/v1/diff", false, web_answer_diff},
 	{"/api/v1/report", false, answer_report},
 	{"/api/v1/profile", false, answer_profile},

@@ -142,6 +142,24 @@ int web_answer_diff(struct web *web, const struct web_query *query, struct web_a
 	return err;
 }
 
+/* ---- alerts ---- */
+
+int web_answer_alerts(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	FILE *out = open_memstream(&answer->body, &answer->size);
+
+	(void)query;
+	if (!out)
+		return -ENOMEM;
+	if (web->options.alerts)
+		alerts_write_json(web->options.alerts, out);
+	else
+		fprintf(out, "{\"rules\":[]}\n");
+	answer->status = 200;
+	answer->type = "application/json";
+	return fclose(out) == EOF ? -ENOMEM : 0;
+}
+
 /* ---- metrics ---- */
 
 int web_answer_metrics(struct web *web, const struct web_query *query, struct web_answer *answer)
@@ -156,6 +174,8 @@ int web_answer_metrics(struct web *web, const struct web_query *query, struct we
 	pthread_mutex_lock(&web->lock);
 	metrics_write(&web->metrics, &state, out);
 	pthread_mutex_unlock(&web->lock);
+	if (web->options.alerts)
+		alerts_write_metrics(web->options.alerts, out);
 	answer->status = 200;
 	answer->type = "text/plain; version=0.0.4; charset=utf-8";
 	return fclose(out) == EOF ? -ENOMEM : 0;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests what a rule may say. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "alert/alert_rule.h"
+
+#define SECOND 1000000000ULL
+
+static int read_rules(const char *text, bool defaults, struct alert_rules *rules,
+		      struct error *error)
+{
+	char copy[1024];
+	struct ini ini;
+	int err;
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	assert_int_equal(ini_parse(copy, &ini, error), 0);
+	err = alert_rules_read(&ini, defaults, rules, error);
+	ini_done(&ini);
+	return err;
+}
+
+static void a_rule_has_terms_times_and_names(void **state)
+{
+	struct alert_rules rules;
+	struct error error;
+	const struct alert_rule *rule;
+
+	assert_int_equal(read_rules("[alert slow]\nwhen = postgres:blockio.p99 > 20ms and "
+				    "machine.io_pressure>40% and function[a::b<c>].self >= 3%\n"
+				    "over = 5m\nfor = 2m\nclear = < 15ms\nseverity = page\n"
+				    "notify = ops, hook\nkeep = 1m\n",
+				    false, &rules, &error),
+			 0);
+	assert_int_equal(rules.list.count, 1);
+	rule = rules.list.items;
+	assert_string_equal(rule->name, "slow");
+	assert_int_equal(rule->term_count, 3);
+	assert_int_equal(rule->terms[0].subject, ALERT_OF_FIGURE);
+	assert_string_equal(rule->terms[0].condition.name, "postgres");
+	assert_float_equal(rule->terms[0].condition.value, 20e6, 0);
+	assert_int_equal(rule->terms[1].subject, ALERT_OF_HOST);
+	assert_int_equal(rule->terms[1].host, HOST_IO_PRESSURE);
+	assert_float_equal(rule->terms[1].condition.value, 40, 0);
+	assert_int_equal(rule->terms[2].subject, ALERT_OF_FUNCTION);
+	assert_string_equal(rule->terms[2].function, "a::b<c>");
+	assert_int_equal(rule->terms[2].condition.comparison, CONDITION_AT_LEAST);
+	assert_true(rule->has_clear);
+	assert_float_equal(rule->clear, 15e6, 0);
+	assert_int_equal(rule->over_ns, 300 * SECOND);
+	assert_int_equal(rule->for_ns, 120 * SECOND);
+	assert_int_equal(rule->keep_ns, 60 * SECOND);
+	assert_string_equal(rule->severity, "page");
+	assert_string_equal(rule->notify, "ops, hook");
+	alert_rules_done(&rules);
+}
+
+static void a_change_stands_alone_and_has_a_base(void **state)
+{
+	struct alert_rules rules;
+	struct error error;
+
+	assert_int_equal(read_rules("[alert r]\nwhen = cpu.function[*].self>+10%\n"
+				    "base = yesterday\nover = 5m\n",
+				    false, &rules, &error),
+			 0);
+	assert_int_equal(rules.list.items[0].term_count, 0);
+	assert_true(rules.list.items[0].change.any);
+	assert_string_equal(rules.list.items[0].base, "yesterday");
+	alert_rules_done(&rules);
+}
+
+static void what_is_wrong_is_said_with_its_line(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{"[alert]\nwhen = lost > 0\n", "line 1"},
+		{"[alert a]\nwhen = cpu.shar > 1\n", "line 2"},
+		{"[alert a]\nwhen = cpu.share > 1\nfro = 1s\n", "line 3: unknown key 'fro'"},
+		{"[alert a]\nwhen = cpu.share > 1\nfor = soon\n", "line 3"},
+		{"[alert a]\nclear = 1\nwhen = cpu.share > 1\n", "line 2: clear requires when"},
+		{"[alert a]\nwhen = lost>0 and lost>0 and lost>0 and lost>0 and lost>0\n",
+		 "more than 4 terms"},
+		{"[alert a]\nwhen = function[x.self>3%\n", "line 2"},
+		{"[alert a]\nwhen = machine.io_pressure\n", "line 2"},
+		{"[alert a]\nwhen = lost>0\nbase = monday\n", "line 3"},
+		{"[alert a]\nfor = 1s\n", "has no when"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct alert_rules rules;
+		struct error error;
+
+		assert_int_equal(read_rules(rows[i].text, false, &rules, &error), -EINVAL);
+		assert_non_null(strstr(error.text, rows[i].says));
+		alert_rules_done(&rules);
+	}
+}
+
+static void rules_that_are_on_can_be_replaced_and_ended(void **state)
+{
+	struct alert_rules rules, fewer;
+	struct error error;
+	bool found = false;
+
+	assert_int_equal(read_rules("", true, &rules, &error), 0);
+	assert_in_range(rules.list.count, 6, 20);
+	assert_int_equal(read_rules("[alert cpu-busy]\nwhen = never\n"
+				    "[alert io-pressure]\nwhen = machine.io_pressure > 50%\n",
+				    true, &fewer, &error),
+			 0);
+	assert_int_equal(fewer.list.count, rules.list.count - 1);
+	array_foreach(&fewer.list, rule) {
+		assert_string_not_equal(rule->name, "cpu-busy");
+		if (strcmp(rule->name, "io-pressure") != 0)
+			continue;
+		found = true;
+		assert_float_equal(rule->terms[0].condition.value, 50, 0);
+		assert_int_equal(rule->over_ns, 0);
+	}
+	assert_true(found);
+	alert_rules_done(&rules);
+	alert_rules_done(&fewer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rule_has_terms_times_and_names),
+		cmocka_unit_test(a_change_stands_alone_and_has_a_base),
+		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
+		cmocka_unit_test(rules_that_are_on_can_be_replaced_and_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A rule that is watched all the time, a section of the configuration:
+ *
+ *	[alert NAME]
+ *	when      = TERM ["and" TERM …]	at most four
+ *	over      = 5m		interval whose windows are merged; default: the last slice
+ *	for       = 2m		has to hold as long; default 0
+ *	clear     = 15ms	does not hold any more below it (above it, of <); default: 10 % off
+ *	clear-for = 5m		and as long; doubled at each return within an hour, to an hour
+ *	severity  = page	a word for those who are told; default warning
+ *	notify    = ops,…	names of notifiers; default: all
+ *	keep      = 30s		slices of the minute before and of this time after are
+ *				kept; default 30s
+ *	base      = before|hour|yesterday|lastweek	of changes
+ *
+ * TERM is a condition of --fail-if, on the machine ("machine.io_pressure>40%"), on a function
+ * ("function[parse].self>10%", share of CPU samples), or on a significant change against the base,
+ *as in --fail-if of diff ("cpu.function[*].self>+10%"), which stands alone.
+ */
+#ifndef PKBPF_ALERT_ALERT_RULE_H
+#define PKBPF_ALERT_ALERT_RULE_H
+
+#include "alert/host_reading.h"
+#include "base/ini.h"
+#include "diff/diff_condition.h"
+#include "finding/condition.h"
+
+#define ALERT_NAME_SIZE 64
+#define ALERT_TERMS_MAX 4
+
+enum alert_subject { ALERT_OF_FIGURE, ALERT_OF_HOST, ALERT_OF_FUNCTION };
+
+struct alert_term {
+	enum alert_subject subject;
+	struct condition condition; /* of the others: comparison and value alone */
+	enum host_figure host;
+	char function[CONDITION_NAME_SIZE];
+	bool total; /* of a function with what it calls */
+};
+
+struct alert_rule {
+	char name[ALERT_NAME_SIZE];
+	char when[256];
+	struct alert_term terms[ALERT_TERMS_MAX];
+	size_t term_count; /* 0: a change */
+	struct diff_condition change;
+	char base[16];
+	uint64_t over_ns, for_ns, clear_for_ns, keep_ns;
+	bool has_clear;
+	double clear; /* of the first term, in its unit */
+	char severity[32], notify[128];
+};
+
+struct alert_rules {
+	ARRAY_OF(struct alert_rule) list;
+};
+
+/* Adds the rule, or several, of [alert NAME] sections. With defaults, those of default_rules.h come
+ * first; a section of the same name replaces one, and "when = never" ends it. -EINVAL with the
+ * sentence, which names the line; -ENOMEM. rules is for alert_rules_done() all the same. */
+int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *ret_rules,
+		     struct error *error);
+void alert_rules_done(struct alert_rules *rules);
+/* Of one term; -EINVAL with the sentence. */
+int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error);
+
+#endif

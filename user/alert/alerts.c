@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "alert/alerts.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "history/range_diff.h"
+
+/* Windows that are merged are read anew each time: a part of their length between. */
+#define LOOKS_PER_OVER	 5
+#define LOOKS_PER_CHANGE 2
+#define STATES_MAX	 4096
+#define FORGET_NS	 ((int64_t)(3600 * NS_PER_SECOND))
+
+struct watched_rule {
+	struct alert_rule rule;
+	int64_t next_unix_ns;
+	bool known; /* the last time */
+};
+
+struct alerts {
+	struct store *store;
+	pthread_mutex_t lock; /* of what follows, against readers */
+	ARRAY_OF(struct watched_rule) rules;
+	ARRAY_OF(struct alert_state) states;
+	struct host_readings readings; /* the feeding thread's */
+	struct alert_values values;
+	/* The merge that was made last, in one round. */
+	struct profile *merged;
+	uint64_t merged_over_ns;
+};
+
+struct telling {
+	void (*tell)(void *context, const struct alert_news *news);
+	void *context;
+	int64_t now;
+	int64_t slice_ns;
+};
+
+/* ---- rules ---- */
+
+int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules)
+{
+	__typeof__(alerts->rules) fresh = {0};
+	size_t kept = 0;
+
+	array_foreach(&rules->list, rule) {
+		struct watched_rule *added = array_add(&fresh);
+
+		if (!added) {
+			array_free(&fresh);
+			return -ENOMEM;
+		}
+		added->rule = *rule;
+	}
+	pthread_mutex_lock(&alerts->lock);
+	array_foreach(&alerts->states, state) {
+		bool stays = false;
+
+		array_foreach(&fresh, watched)
+			stays = stays || strcmp(watched->rule.name, state->rule) == 0;
+		if (stays)
+			alerts->states.items[kept++] = *state;
+	}
+	alerts->states.count = kept;
+	array_free(&alerts->rules);
+	alerts->rules.items = fresh.items;
+	alerts->rules.count = fresh.count;
+	alerts->rules.capacity = fresh.capacity;
+	pthread_mutex_unlock(&alerts->lock);
+	return 0;
+}
+
+struct alerts *alerts_new(const struct alert_rules *rules, struct store *store)
+{
+	struct alerts *alerts = calloc(1, sizeof(*alerts));
+
+	if (!alerts)
+		return NULL;
+	alerts->store = store;
+	pthread_mutex_init(&alerts->lock, NULL);
+	if (alerts_set_rules(alerts, rules) < 0) {
+		alerts_free(alerts);
+		return NULL;
+	}
+	return alerts;
+}
+
+/* ---- states ---- */
+
+static struct alert_state *state_of(struct alerts *alerts, const char *rule, const char *who,
+				    bool make)
+{
+	struct alert_state *state;
+
+	array_foreach(&alerts->states, each)
+		if (strcmp(each->rule, rule) == 0 && strcmp(each->who, who) == 0)
+			return each;
+	if (!make || alerts->states.count == STATES_MAX)
+		return NULL;
+	state = array_add(&alerts->states);
+	if (state) {
+		snprintf(state->rule, sizeof(state->rule), "%s", rule);
+		snprintf(state->who, sizeof(state->who), "%s", who);
+	}
+	return state;
+}
+
+static size_t count_firing(const struct alerts *alerts, const char *rule)
+{
+	size_t count = 0;
+
+	array_foreach(&alerts->states, state)
+		count += state->phase >= ALERT_FIRING && strcmp(state->rule, rule) == 0;
+	return count;
+}
+
+static struct alert_news news_of(const struct alert_rule *rule, const struct alert_state *state,
+				 const struct telling *telling)
+{
+	int64_t over = rule->over_ns ? (int64_t)rule->over_ns : telling->slice_ns;
+	int64_t end = state->phase == ALERT_INACTIVE ? state->ended_unix_ns : telling->now;
+	int64_t begin = state->fired_unix_ns - (int64_t)rule->for_ns - over;
+
+	return (struct alert_news){rule, state, state->phase != ALERT_INACTIVE, begin, end};
+}
+
+static void step(struct alerts *alerts, const struct alert_rule *rule, struct alert_state *state,
+		 const struct alert_value *value, const struct telling *telling)
+{
+	bool was_firing = state->phase >= ALERT_FIRING, news, many;
+
+	if (value && value->text[0])
+		memcpy(state->text, value->text, sizeof(state->text));
+	state->touched = true;
+	many = !was_firing && count_firing(alerts, rule->name) >= ALERT_NAMED_MAX;
+	/* Those beyond stay pending, and are told when there is room. */
+	if (many && value && value->holds && state->phase == ALERT_PENDING)
+		return;
+	news = alert_state_step(state, rule, value && value->holds, !value || value->clears,
+				telling->now);
+	if (news) {
+		struct alert_news told = news_of(rule, state, telling);
+
+		telling->tell(telling->context, &told);
+	}
+}
+
+/* Without a value, somebody who was there has nothing of it any more. */
+static void step_all(struct alerts *alerts, const struct alert_rule *rule,
+		     const struct telling *telling)
+{
+	array_foreach(&alerts->states, state)
+		state->touched = false;
+	for (size_t i = 0; i < alerts->values.count; i++) {
+		const struct alert_value *value = &alerts->values.items[i];
+		struct alert_state *state = state_of(alerts, rule->name, value->who, value->holds);
+
+		if (state)
+			step(alerts, rule, state, value, telling);
+	}
+	array_foreach(&alerts->states, state)
+		if (!state->touched && strcmp(state->rule, rule->name) == 0)
+			step(alerts, rule, state, NULL, telling);
+}
+
+static void forget_states(struct alerts *alerts, int64_t now)
+{
+	size_t kept = 0;
+
+	array_foreach(&alerts->states, state)
+		if (state->phase != ALERT_INACTIVE || now - state->since_unix_ns < FORGET_NS)
+			alerts->states.items[kept++] = *state;
+	alerts->states.count = kept;
+}
+
+/* ---- looking ---- */
+
+static int look_at_change(struct alerts *alerts, const struct alert_rule *rule, int64_t now)
+{
+	struct history_range ranges[DIFF_SIDES];
+	struct range_diff diff;
+	struct error error;
+	int err;
+
+	ranges[DIFF_NEW] = (struct history_range){now - (int64_t)rule->over_ns, now};
+	err = range_diff_base(rule->base, &ranges[DIFF_NEW], &ranges[DIFF_BASE], &error);
+	err = err < 0 ? err : range_diff_read(alerts->store, ranges, NULL, &diff, &error);
+	alerts->values.known = false;
+	if (err == 0)
+		alert_evaluate_change(rule, &diff.comparison, &alerts->values);
+	range_diff_done(&diff);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* A server that has just started knows little of five minutes. */
+static bool is_enough(const struct profile *profile, uint64_t over_ns)
+{
+	const struct profile_info *info = profile ? profile_info_read(profile) : NULL;
+
+	return info && info->end_ns - info->start_ns >= over_ns / 2;
+}
+
+/* The slice itself, or what was merged of the last ones. */
+static const struct profile *profile_over(struct alerts *alerts, const struct alert_rule *rule,
+					  const struct profile *slice,
+					  const struct telling *telling, int *err)
+{
+	struct history_range range = {telling->now - (int64_t)rule->over_ns, telling->now};
+	struct error error;
+	size_t missing;
+
+	*err = 0;
+	if ((int64_t)rule->over_ns <= telling->slice_ns)
+		return slice;
+	if (alerts->merged && alerts->merged_over_ns == rule->over_ns)
+		return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
+	profile_free(alerts->merged);
+	alerts->merged = NULL;
+	*err = history_profile(alerts->store, &range, NULL, &alerts->merged, &missing, &error);
+	alerts->merged_over_ns = rule->over_ns;
+	return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
+}
+
+static int look(struct alerts *alerts, struct watched_rule *watched, const struct profile *slice,
+		const struct telling *telling)
+{
+	const struct alert_rule *rule = &watched->rule;
+	int64_t pause =
+		(int64_t)rule->over_ns / (rule->term_count ? LOOKS_PER_OVER : LOOKS_PER_CHANGE);
+	const struct profile *profile;
+	int err;
+
+	if (telling->now < watched->next_unix_ns && watched->next_unix_ns - telling->now <= pause)
+		return 0;
+	/* Whole slices: a little early is not late. */
+	watched->next_unix_ns = telling->now + pause - telling->slice_ns / 2;
+	if (rule->term_count) {
+		profile = profile_over(alerts, rule, slice, telling, &err);
+		alerts->values.known = false;
+		if (profile)
+			err = alert_evaluate(rule, profile, &alerts->readings, &alerts->values);
+	} else {
+		err = look_at_change(alerts, rule, telling->now);
+	}
+	watched->known = err == 0 && alerts->values.known;
+	/* What is not known is not zero: all stays as it is. */
+	if (watched->known) {
+		pthread_mutex_lock(&alerts->lock);
+		step_all(alerts, rule, telling);
+		pthread_mutex_unlock(&alerts->lock);
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+int alerts_add(struct alerts *alerts, const struct profile *slice,
+	       void (*tell)(void *context, const struct alert_news *news), void *context)
+{
+	const struct profile_info *info = profile_info_read(slice);
+	struct telling telling = {.tell = tell,
+				  .context = context,
+				  .slice_ns = (int64_t)(info->end_ns - info->start_ns)};
+	struct store_state state;
+	int err = 0;
+
+	telling.now = info->start_unix_ns + telling.slice_ns;
+	store_get_state(alerts->store, &state);
+	alerts->readings.store_failing = state.failing != 0;
+	host_readings_take(&alerts->readings, info->end_ns);
+	array_foreach(&alerts->rules, watched) {
+		int rule_err = look(alerts, watched, slice, &telling);
+
+		err = err < 0 ? err : rule_err;
+	}
+	profile_free(alerts->merged);
+	alerts->merged = NULL;
+	pthread_mutex_lock(&alerts->lock);
+	forget_states(alerts, telling.now);
+	pthread_mutex_unlock(&alerts->lock);
+	return err;
+}
+
+void alerts_each_firing(struct alerts *alerts,
+			void (*tell)(void *context, const struct alert_news *news), void *context)
+{
+	array_foreach(&alerts->states, state) {
+		array_foreach(&alerts->rules, watched) {
+			const struct alert_rule *rule = &watched->rule;
+			struct alert_news news = {rule, state, true,
+						  state->fired_unix_ns - (int64_t)rule->for_ns -
+							  (int64_t)rule->over_ns,
+						  state->fired_unix_ns};
+
+			if (state->phase >= ALERT_FIRING && strcmp(rule->name, state->rule) == 0)
+				tell(context, &news);
+		}
+	}
+}
+
+/* ---- writing ---- */
+
+static void write_state(const struct alert_state *state, bool first, FILE *out)
+{
+	fprintf(out, "%s{\"who\":", first ? "" : ",");
+	escape_json(out, state->who);
+	fprintf(out, ",\"state\":\"%s\",\"since\":%.3f", alert_phase_names[state->phase],
+		(double)state->since_unix_ns / 1e9);
+	if (state->phase >= ALERT_FIRING)
+		fprintf(out, ",\"fired\":%.3f", (double)state->fired_unix_ns / 1e9);
+	else if (state->ended_unix_ns)
+		fprintf(out, ",\"fired\":%.3f,\"ended\":%.3f", (double)state->fired_unix_ns / 1e9,
+			(double)state->ended_unix_ns / 1e9);
+	fprintf(out, ",\"text\":");
+	escape_json(out, state->text);
+	fprintf(out, "}");
+}
+
+static void write_rule(const struct alerts *alerts, const struct watched_rule *watched, FILE *out)
+{
+	const struct alert_rule *rule = &watched->rule;
+	bool first = true;
+
+	fprintf(out, "{\"name\":");
+	escape_json(out, rule->name);
+	fprintf(out, ",\"when\":");
+	escape_json(out, rule->when);
+	fprintf(out, ",\"severity\":");
+	escape_json(out, rule->severity);
+	fprintf(out, ",\"over_s\":%.3f,\"for_s\":%.3f,\"base\":\"%s\",\"known\":%s,\"alerts\":[",
+		(double)rule->over_ns / 1e9, (double)rule->for_ns / 1e9,
+		rule->term_count ? "" : rule->base, watched->known ? "true" : "false");
+	array_foreach(&alerts->states, state) {
+		if (strcmp(state->rule, rule->name) != 0)
+			continue;
+		write_state(state, first, out);
+		first = false;
+	}
+	fprintf(out, "]}");
+}
+
+void alerts_write_json(struct alerts *alerts, FILE *out)
+{
+	pthread_mutex_lock(&alerts->lock);
+	fprintf(out, "{\"rules\":[");
+	array_foreach(&alerts->rules, watched) {
+		if (watched != alerts->rules.items)
+			fputc(',', out);
+		write_rule(alerts, watched, out);
+	}
+	fprintf(out, "]}\n");
+	pthread_mutex_unlock(&alerts->lock);
+}
+
+void alerts_write_metrics(struct alerts *alerts, FILE *out)
+{
+	pthread_mutex_lock(&alerts->lock);
+	fprintf(out, "# HELP pkbpf_alerts alerts that fire, by rule\n# TYPE pkbpf_alerts gauge\n");
+	array_foreach(&alerts->rules, watched) {
+		char name[ALERT_NAME_SIZE];
+
+		escape_terminal(name, sizeof(name), watched->rule.name);
+		fprintf(out, "pkbpf_alerts{rule=\"");
+		for (const char *c = name; *c; c++)
+			fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+		fprintf(out, "\"} %zu\n", count_firing(alerts, watched->rule.name));
+	}
+	pthread_mutex_unlock(&alerts->lock);
+}
+
+void alerts_free(struct alerts *alerts)
+{
+	if (!alerts)
+		return;
+	array_free(&alerts->rules);
+	array_free(&alerts->states);
+	pthread_mutex_destroy(&alerts->lock);
+	free(alerts);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Watches the history: holds each rule against it when a slice has come, and tells when an alert
+ * begins and ends. One thread feeds it; any may write its state.
+ *
+ *	inactive → pending (holds, for less than `for`) → firing → clearing → inactive
+ */
+#ifndef PKBPF_ALERT_ALERTS_H
+#define PKBPF_ALERT_ALERTS_H
+
+#include <stdio.h>
+
+#include "alert/evaluation.h"
+#include "store/store.h"
+
+/* Of a rule, so many are told by name; the others together. */
+#define ALERT_NAMED_MAX 10
+
+enum alert_phase { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_CLEARING };
+
+struct alert_state {
+	char rule[ALERT_NAME_SIZE];
+	char who[ALERT_WHO_SIZE];
+	enum alert_phase phase;
+	int64_t since_unix_ns; /* of the phase */
+	int64_t fired_unix_ns; /* firing and clearing */
+	int64_t ended_unix_ns; /* the last time */
+	uint64_t clear_for_ns; /* grows with returns */
+	char text[160];
+	bool touched;
+};
+
+/* One step; returns true when it begins to fire or has ended (phase ALERT_INACTIVE). */
+bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, bool holds,
+		      bool clears, int64_t now_unix_ns);
+
+struct alert_news {
+	const struct alert_rule *rule;
+	const struct alert_state *state;
+	bool fires;			  /* else it has ended */
+	int64_t from_unix_ns, to_unix_ns; /* the interval that shows it */
+};
+
+struct alerts;
+
+/* rules: copied; store: borrowed. NULL: out of memory. */
+struct alerts *alerts_new(const struct alert_rules *rules, struct store *store);
+/* Others from now on; alerts of rules that are gone end without a word. -ENOMEM: as before. */
+int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules);
+/* A slice that the store has. Calls back with what is new. -ENOMEM: some rules were not looked at.
+ */
+int alerts_add(struct alerts *alerts, const struct profile *slice,
+	       void (*tell)(void *context, const struct alert_news *news), void *context);
+/* Calls back with all that fire now. */
+void alerts_each_firing(struct alerts *alerts,
+			void (*tell)(void *context, const struct alert_news *news), void *context);
+void alerts_write_json(struct alerts *alerts, FILE *out);
+/* For Prometheus. */
+void alerts_write_metrics(struct alerts *alerts, FILE *out);
+void alerts_free(struct alerts *alerts);
+/* "firing", … */
+extern const char *const alert_phase_names[];
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "alert/evaluation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "finding/results.h"
+#include "profile/function_table.h"
+
+/* How far off the limit a value without a limit of its own for it has to be to clear. */
+#define CLEAR_MARGIN 0.1
+#define DEPTH_MAX    1024
+
+/* ---- one value ---- */
+
+static bool is_above(const struct condition *condition)
+{
+	return condition->comparison == CONDITION_ABOVE ||
+	       condition->comparison == CONDITION_AT_LEAST;
+}
+
+static bool clears(const struct alert_rule *rule, const struct alert_term *term, double value)
+{
+	const struct condition *condition = &term->condition;
+	double margin = CLEAR_MARGIN * fabs(condition->value);
+	double limit = is_above(condition) ? condition->value - margin : condition->value + margin;
+
+	if (rule->has_clear && term == rule->terms)
+		limit = rule->clear;
+	if (condition_passes(condition, value))
+		return false;
+	return is_above(condition) ? value <= limit : value >= limit;
+}
+
+struct evaluating {
+	const struct alert_rule *rule;
+	const struct alert_term *term;
+	const struct resource_rows *rows;
+	struct alert_values *values;
+};
+
+static void name_term(const struct alert_term *term, char *text, size_t size)
+{
+	if (term->subject == ALERT_OF_HOST)
+		snprintf(text, size, "%s", host_figure_name(term->host));
+	else if (term->subject == ALERT_OF_FUNCTION)
+		snprintf(text, size, "%s time", term->total ? "total" : "self");
+	else
+		snprintf(text, size, "%s.%s", term->condition.figure->group,
+			 term->condition.figure->name);
+}
+
+/* Rows that share a name are one: the worst of them. */
+static struct alert_value *value_of(struct alert_values *values, const char *who)
+{
+	struct alert_value *added;
+
+	for (size_t i = 0; i < values->count; i++)
+		if (strncmp(values->items[i].who, who, ALERT_WHO_SIZE - 1) == 0)
+			return &values->items[i];
+	if (values->count == ALERT_VALUES_MAX)
+		return NULL;
+	added = &values->items[values->count++];
+	*added = (struct alert_value){.clears = true};
+	snprintf(added->who, sizeof(added->who), "%.*s", ALERT_WHO_SIZE - 1, who);
+	return added;
+}
+
+static void put_value(struct evaluating *work, const char *who, double number)
+{
+	bool holds = condition_passes(&work->term->condition, number);
+	char name[64], text[HUMAN_SIZE];
+	struct alert_value *value;
+
+	/* Of any row, only those that are of interest: there may be thousands. */
+	if (who[0] && !holds && clears(work->rule, work->term, number))
+		return;
+	value = value_of(work->values, who);
+	if (!value || (value->text[0] && (value->holds || !holds)))
+		return;
+	value->value = number;
+	value->holds = holds;
+	value->clears = clears(work->rule, work->term, number);
+	name_term(work->term, name, sizeof(name));
+	condition_format(text, work->term->condition.figure->unit, number);
+	snprintf(value->text, sizeof(value->text), "%s is %s", name, text);
+}
+
+/* ---- figures of rows ---- */
+
+static void put_row(void *context, const struct resource_row *row, double number)
+{
+	struct evaluating *work = context;
+	const char *who = row->name[0] ? row->name : row->container;
+
+	/* A name that was asked for is told as it was, be it of a program or a container. */
+	if (row == &work->rows->total)
+		who = "";
+	else if (work->term->condition.name[0])
+		who = work->term->condition.name;
+	put_value(work, who, number);
+}
+
+static int evaluate_rows(struct evaluating *work, const struct profile *profile, enum rows_by by)
+{
+	struct results results;
+	int err;
+
+	results_init(&results, profile, by);
+	err = results_rows(&results, &work->rows);
+	if (err == 0)
+		err = condition_each(&work->term->condition, work->rows, put_row, work);
+	results_done(&results);
+	return err;
+}
+
+static int evaluate_figure(struct evaluating *work, const struct profile *profile)
+{
+	bool is_name = work->term->condition.name[0] != '\0';
+	int err = evaluate_rows(work, profile, is_name ? ROWS_BY_COMM : ROWS_BY_PROCESS);
+
+	if (err == -ESRCH && is_name)
+		err = evaluate_rows(work, profile, ROWS_BY_CONTAINER);
+	/* Who is not there uses nothing; what is not recorded is not known. */
+	if (err == -ESRCH) {
+		work->values->known = is_above(&work->term->condition);
+		return 0;
+	}
+	if (err == -ENODATA)
+		return 0;
+	work->values->known = err == 0;
+	return err;
+}
+
+/* ---- functions ---- */
+
+static int weigh_functions(const struct profile *profile, const struct function_table *functions,
+			   bool total, double *weights, double *ret_all)
+{
+	size_t count, depth, function_count = function_table_count(functions);
+	const struct profile_row *rows = profile_rows(profile, &count);
+	_cleanup_free_ uint32_t *stack = malloc(DEPTH_MAX * sizeof(*stack));
+	_cleanup_free_ size_t *last = calloc(function_count + 1, sizeof(*last));
+
+	*ret_all = 0;
+	if (!stack || !last)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].kind != PKBPF_PROFILE_CPU)
+			continue;
+		depth = function_table_stack(functions, profile, rows[i].stack, stack, DEPTH_MAX);
+		depth = depth < DEPTH_MAX ? depth : DEPTH_MAX;
+		*ret_all += (double)rows[i].weight;
+		for (size_t j = 0; j < (total ? depth : depth > 0); j++) {
+			/* A recursive function counts once. */
+			if (last[stack[j]] == i + 1)
+				continue;
+			last[stack[j]] = i + 1;
+			weights[stack[j]] += (double)rows[i].weight;
+		}
+	}
+	return 0;
+}
+
+static int evaluate_function(struct evaluating *work, const struct profile *profile)
+{
+	const struct function_table_options options = {.merge = true};
+	struct function_table *functions = function_table_new(profile, &options);
+	const char *wanted = work->term->function;
+	size_t count = functions ? function_table_count(functions) : 0;
+	_cleanup_free_ double *weights = calloc(count + 1, sizeof(*weights));
+	double all = 0;
+	int err = functions && weights
+			  ? weigh_functions(profile, functions, work->term->total, weights, &all)
+			  : -ENOMEM;
+
+	work->values->known = err == 0 && all > 0;
+	for (uint32_t i = 0; i < count && err == 0 && all > 0; i++) {
+		const char *name = function_table_get(functions, i)->name;
+
+		if (weights[i] > 0 && (strcmp(wanted, "*") == 0 || strcmp(wanted, name) == 0))
+			put_value(work, name, 100 * weights[i] / all);
+	}
+	function_table_free(functions);
+	return err;
+}
+
+/* ---- rules ---- */
+
+static int evaluate_term(struct evaluating *work, const struct profile *profile,
+			 const struct host_readings *readings)
+{
+	double number;
+
+	*work->values = (struct alert_values){0};
+	switch (work->term->subject) {
+	case ALERT_OF_FIGURE:
+		return evaluate_figure(work, profile);
+	case ALERT_OF_FUNCTION:
+		return evaluate_function(work, profile);
+	case ALERT_OF_HOST:
+		work->values->known = host_readings_value(readings, work->term->host,
+							  work->rule->over_ns, &number);
+		if (work->values->known)
+			put_value(work, "", number);
+		return 0;
+	}
+	return 0;
+}
+
+static const struct alert_value *find(const struct alert_values *values, const char *who)
+{
+	for (size_t i = 0; i < values->count; i++)
+		if (!values->items[i].who[0] || strcmp(values->items[i].who, who) == 0)
+			return &values->items[i];
+	return NULL;
+}
+
+/* Both have to hold, of the same name, or of all. */
+static void join(struct alert_values *values, const struct alert_values *more)
+{
+	/* All is narrowed to whom the other is of. */
+	if (values->count == 1 && !values->items[0].who[0] && more->count &&
+	    more->items[0].who[0]) {
+		struct alert_value all = values->items[0];
+
+		values->count = more->count;
+		for (size_t i = 0; i < more->count; i++) {
+			values->items[i] = all;
+			memcpy(values->items[i].who, more->items[i].who, ALERT_WHO_SIZE);
+		}
+	}
+	values->known = values->known && more->known;
+	for (size_t i = 0; i < values->count; i++) {
+		struct alert_value *value = &values->items[i];
+		const struct alert_value *other = find(more, value->who);
+
+		value->holds = value->holds && other && other->holds;
+		value->clears = value->clears || !other || other->clears;
+	}
+}
+
+int alert_evaluate(const struct alert_rule *rule, const struct profile *profile,
+		   const struct host_readings *readings, struct alert_values *ret_values)
+{
+	_cleanup_free_ struct alert_values *more = malloc(sizeof(*more));
+	struct evaluating work = {.rule = rule, .term = rule->terms, .values = ret_values};
+	int err = more ? evaluate_term(&work, profile, readings) : -ENOMEM;
+
+	for (size_t i = 1; i < rule->term_count && err == 0; i++) {
+		work.term = &rule->terms[i];
+		work.values = more;
+		err = evaluate_term(&work, profile, readings);
+		if (err == 0)
+			join(ret_values, more);
+	}
+	return err;
+}
+
+void alert_evaluate_change(const struct alert_rule *rule, const struct comparison *comparison,
+			   struct alert_values *ret_values)
+{
+	const struct diff_condition *change = &rule->change;
+
+	*ret_values = (struct alert_values){.known = comparison->kinds_mask & 1U << change->kind};
+	array_foreach(&comparison->rows, row) {
+		double ratio = row->has_ratio ? row->ratio : row->change > 0 ? INFINITY : 0;
+		struct alert_value *value;
+		const char *name;
+
+		if (row->key.kind != change->kind || row->key.level != change->level ||
+		    !diff_is_significant(row))
+			continue;
+		name = diff_row_name(comparison, row);
+		/* What was below the threshold by its interval's middle is not told. */
+		if ((!change->any && strcmp(name, change->name) != 0 && change->name[0]) ||
+		    (change->above ? ratio < change->ratio : ratio > -change->ratio))
+			continue;
+		value = value_of(ret_values, name);
+		if (!value)
+			break;
+		value->value = 100 * ratio;
+		value->holds = true;
+		value->clears = false;
+		if (isfinite(ratio))
+			snprintf(value->text, sizeof(value->text), "%s time changed by %+.1f %%",
+				 kind_ops_of((enum pkbpf_profile_kind)change->kind)->name,
+				 100 * ratio);
+		else
+			snprintf(value->text, sizeof(value->text), "%s time is new",
+				 kind_ops_of((enum pkbpf_profile_kind)change->kind)->name);
+	}
+}

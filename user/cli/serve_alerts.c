@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/serve_alerts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/serve_config.h"
+#include "store/store_keep.h"
+
+#define SECOND	       ((int64_t)NS_PER_SECOND)
+#define REPEAT_NS      (60 * SECOND)
+#define KEEP_BEFORE_NS (60 * SECOND)
+/* Recordings of one rule: an alert that comes and goes fills no disk. */
+#define KEEP_PAUSE_NS (600 * SECOND)
+#define KEEPS_MAX     16
+
+/* A recording that waits for its end. */
+struct keep {
+	char rule[ALERT_NAME_SIZE];
+	int64_t from_unix_ns, to_unix_ns;
+	bool is_done;
+};
+
+struct serve_alerts {
+	struct serve_alerts_options options;
+	struct alerts *alerts;
+	struct notifier *notifier;
+	int64_t repeated_unix_ns;
+	struct keep keeps[KEEPS_MAX];
+	size_t keep_count;
+};
+
+static void say(void *context, const char *sentence)
+{
+	struct serve_alerts *alerts = context;
+
+	console_error(alerts->options.console, "%s", sentence);
+}
+
+/* ---- recordings ---- */
+
+static void plan_keep(struct serve_alerts *alerts, const struct alert_news *news)
+{
+	int64_t now = news->state->fired_unix_ns;
+	struct keep *keep;
+
+	if (!news->rule->keep_ns)
+		return;
+	for (size_t i = 0; i < alerts->keep_count; i++)
+		if (strcmp(alerts->keeps[i].rule, news->rule->name) == 0 &&
+		    now - alerts->keeps[i].to_unix_ns < KEEP_PAUSE_NS)
+			return;
+	if (alerts->keep_count == KEEPS_MAX) {
+		memmove(alerts->keeps, alerts->keeps + 1, (KEEPS_MAX - 1) * sizeof(*alerts->keeps));
+		alerts->keep_count--;
+	}
+	keep = &alerts->keeps[alerts->keep_count++];
+	*keep = (struct keep){.from_unix_ns = now - KEEP_BEFORE_NS,
+			      .to_unix_ns = now + (int64_t)news->rule->keep_ns};
+	snprintf(keep->rule, sizeof(keep->rule), "%s", news->rule->name);
+}
+
+static void keep_due(struct serve_alerts *alerts, int64_t now)
+{
+	for (size_t i = 0; i < alerts->keep_count; i++) {
+		struct keep *keep = &alerts->keeps[i];
+		char name[STORE_KEEP_NAME_SIZE];
+		int err;
+
+		if (keep->is_done || now < keep->to_unix_ns)
+			continue;
+		keep->is_done = true;
+		err = store_keep(alerts->options.store, keep->rule, keep->from_unix_ns,
+				 keep->to_unix_ns, name);
+		if (err < 0)
+			console_error(alerts->options.console,
+				      "cannot keep what was around alert %s: %s", keep->rule,
+				      strerror(-err));
+		else
+			console_error(alerts->options.console, "alert %s: kept in %s/kept/%s",
+				      keep->rule, alerts->options.store_path, name);
+	}
+}
+
+/* ---- slices ---- */
+
+static void tell(void *context, const struct alert_news *news)
+{
+	struct serve_alerts *alerts = context;
+	char sentence[640];
+
+	notifier_sentence(news, sentence, sizeof(sentence));
+	console_error(alerts->options.console, "%s", sentence);
+	if (news->fires)
+		plan_keep(alerts, news);
+	if (alerts->notifier)
+		notifier_tell(alerts->notifier, news);
+}
+
+static void repeat(void *context, const struct alert_news *news)
+{
+	struct serve_alerts *alerts = context;
+
+	notifier_repeat(alerts->notifier, news);
+}
+
+void serve_alerts_add(struct serve_alerts *alerts, const struct profile *slice)
+{
+	const struct profile_info *info = profile_info_read(slice);
+	int64_t now = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
+
+	/* Rules that were not looked at for want of memory are, with the next slice. */
+	alerts_add(alerts->alerts, slice, tell, alerts);
+	keep_due(alerts, now);
+	if (!alerts->notifier ||
+	    (now - alerts->repeated_unix_ns < REPEAT_NS && now >= alerts->repeated_unix_ns))
+		return;
+	alerts->repeated_unix_ns = now;
+	alerts_each_firing(alerts->alerts, repeat, alerts);
+}
+
+/* ---- configuration ---- */
+
+static void set_url(const struct serve_alerts *alerts, const struct serve_config *config, char *url,
+		    size_t size)
+{
+	const char *colon = strrchr(alerts->options.listen, ':');
+
+	if (config->url[0])
+		snprintf(url, size, "%s", config->url);
+	else
+		snprintf(url, size, "http://%.*s:%u/",
+			 (int)(colon ? colon - alerts->options.listen : 0), alerts->options.listen,
+			 alerts->options.port);
+}
+
+static int use(struct serve_alerts *alerts, const struct serve_config *config)
+{
+	struct notifier_options options = {
+		.targets = config->notify, .say = say, .context = alerts};
+	struct notifier *notifier = NULL;
+	int err = 0;
+
+	set_url(alerts, config, options.url, sizeof(options.url));
+	gethostname(options.host, sizeof(options.host) - 1);
+	if (config->notify.count) {
+		notifier = notifier_new(&options);
+		if (!notifier)
+			return -ENOMEM;
+	}
+	if (alerts->alerts)
+		err = alerts_set_rules(alerts->alerts, &config->rules);
+	else
+		alerts->alerts = alerts_new(&config->rules, alerts->options.store);
+	if (err < 0 || !alerts->alerts) {
+		notifier_free(notifier);
+		return -ENOMEM;
+	}
+	notifier_free(alerts->notifier);
+	alerts->notifier = notifier;
+	return 0;
+}
+
+int serve_alerts_configure(struct serve_alerts *alerts, const char *text)
+{
+	struct serve_config config;
+	struct error error;
+	int err = serve_config_read(text, &config, &error);
+
+	err = err < 0 ? err : use(alerts, &config);
+	serve_config_done(&config);
+	return err;
+}
+
+int serve_alerts_new(const struct serve_alerts_options *options, struct serve_alerts **ret_alerts,
+		     struct error *error)
+{
+	struct serve_alerts *alerts = calloc(1, sizeof(*alerts));
+
+	if (!alerts)
+		return error_set(error, ENOMEM, "cannot watch for alerts: out of memory");
+	alerts->options = *options;
+	if (serve_alerts_configure(alerts, options->config) < 0) {
+		serve_alerts_free(alerts);
+		return error_set(error, ENOMEM, "cannot watch for alerts: out of memory");
+	}
+	*ret_alerts = alerts;
+	return 0;
+}
+
+struct alerts *serve_alerts_state(struct serve_alerts *alerts)
+{
+	return alerts->alerts;
+}
+
+void serve_alerts_free(struct serve_alerts *alerts)
+{
+	if (!alerts)
+		return;
+	notifier_free(alerts->notifier);
+	alerts_free(alerts->alerts);
+	free(alerts);
+}

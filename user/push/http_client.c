@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "push/http_client.h"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* Of an answer nobody needs more. */
+#define BODY_MAX 65536
+
+struct library {
+	void *handle;
+	__typeof__(curl_easy_init) *easy_init;
+	__typeof__(curl_easy_cleanup) *easy_cleanup;
+	__typeof__(curl_easy_reset) *easy_reset;
+	/* Variadic, and macros. */
+	CURLcode (*easy_setopt)(CURL *curl, CURLoption option, ...);
+	CURLcode (*easy_getinfo)(CURL *curl, CURLINFO info, ...);
+	__typeof__(curl_easy_perform) *easy_perform;
+	__typeof__(curl_easy_strerror) *easy_strerror;
+	__typeof__(curl_slist_append) *slist_append;
+	__typeof__(curl_slist_free_all) *slist_free_all;
+};
+
+struct http_client {
+	struct library library;
+	CURL *curl;
+};
+
+static int load(struct library *library, struct error *error)
+{
+	const struct {
+		const char *name;
+		void *function;
+	} symbols[] = {
+		{"curl_easy_init", &library->easy_init},
+		{"curl_easy_cleanup", &library->easy_cleanup},
+		{"curl_easy_reset", &library->easy_reset},
+		{"curl_easy_setopt", &library->easy_setopt},
+		{"curl_easy_getinfo", &library->easy_getinfo},
+		{"curl_easy_perform", &library->easy_perform},
+		{"curl_easy_strerror", &library->easy_strerror},
+		{"curl_slist_append", &library->slist_append},
+		{"curl_slist_free_all", &library->slist_free_all},
+	};
+
+	library->handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle)
+		library->handle = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+	if (!library->handle)
+		return error_set(error, ENOTSUP,
+				 "libcurl is not installed, which sends to servers (%s)",
+				 dlerror());
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
+		void *symbol = dlsym(library->handle, symbols[i].name);
+
+		if (!symbol)
+			return error_set(error, ENOTSUP, "this libcurl has no %s", symbols[i].name);
+		memcpy(symbols[i].function, &symbol, sizeof(symbol));
+	}
+	return 0;
+}
+
+int http_client_new(struct http_client **ret_client, struct error *error)
+{
+	struct http_client *client = calloc(1, sizeof(*client));
+	int err;
+
+	if (!client)
+		return error_set(error, ENOMEM, "cannot send: out of memory");
+	err = load(&client->library, error);
+	if (err == 0) {
+		client->curl = client->library.easy_init();
+		if (!client->curl)
+			err = error_set(error, ENOMEM, "cannot send: out of memory");
+	}
+	if (err < 0) {
+		http_client_free(client);
+		return err;
+	}
+	*ret_client = client;
+	return 0;
+}
+
+int http_url_check(const char *url, struct error *error)
+{
+	size_t scheme = strncmp(url, "http://", 7) == 0	   ? 7
+			: strncmp(url, "https://", 8) == 0 ? 8
+							   : 0;
+
+	if (!scheme || !url[scheme] || url[scheme] == '/' || strpbrk(url, " \t\"<>"))
+		return error_set(error, EINVAL,
+				 "'%.200s' is no address: expected http://HOST:PORT/PATH", url);
+	return 0;
+}
+
+struct reading {
+	struct http_answer *answer;
+	size_t used, seen;
+};
+
+static size_t take_body(char *bytes, size_t one, size_t count, void *context)
+{
+	struct reading *reading = context;
+	size_t room = sizeof(reading->answer->text) - 1 - reading->used;
+	size_t part = count < room ? count : room;
+
+	(void)one;
+	memcpy(reading->answer->text + reading->used, bytes, part);
+	reading->used += part;
+	reading->seen += count;
+	/* An answer without end is broken off. */
+	return reading->seen > BODY_MAX ? 0 : count;
+}
+
+static void set_options(struct http_client *client, const struct http_request *request,
+			struct curl_slist *headers, struct reading *reading)
+{
+	__typeof__(client->library.easy_setopt) set = client->library.easy_setopt;
+	CURL *curl = client->curl;
+
+	set(curl, CURLOPT_URL, request->url);
+	set(curl, CURLOPT_POST, 1L);
+	set(curl, CURLOPT_POSTFIELDS, request->body);
+	set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
+	set(curl, CURLOPT_HTTPHEADER, headers);
+	set(curl, CURLOPT_TIMEOUT, (long)request->timeout_seconds);
+	set(curl, CURLOPT_CONNECTTIMEOUT, (long)request->timeout_seconds);
+	set(curl, CURLOPT_NOSIGNAL, 1L);
+	set(curl, CURLOPT_PROXY, "");
+	set(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	set(curl, CURLOPT_USERAGENT, "pkbpf/" PKBPF_VERSION);
+	set(curl, CURLOPT_WRITEFUNCTION, take_body);
+	set(curl, CURLOPT_WRITEDATA, reading);
+}
+
+int http_post(struct http_client *client, const struct http_request *request,
+	      struct http_answer *ret_answer, struct error *error)
+{
+	struct reading reading = {.answer = ret_answer};
+	struct curl_slist *headers = NULL;
+	curl_off_t retry_after = 0;
+	long status = 0;
+	CURLcode code;
+
+	*ret_answer = (struct http_answer){0};
+	for (size_t i = 0; request->headers && request->headers[i]; i++) {
+		struct curl_slist *more =
+			client->library.slist_append(headers, request->headers[i]);
+
+		headers = more ? more : headers;
+	}
+	client->library.easy_reset(client->curl);
+	set_options(client, request, headers, &reading);
+	code = client->library.easy_perform(client->curl);
+	client->library.easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
+	client->library.easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry_after);
+	client->library.slist_free_all(headers);
+	/* What was broken off is an answer all the same. */
+	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status))
+		return error_set(error, EIO, "%s", client->library.easy_strerror(code));
+	ret_answer->status = (unsigned int)status;
+	ret_answer->retry_after_seconds =
+		retry_after > 0 && retry_after < 86400 ? (unsigned int)retry_after : 0;
+	return 0;
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	if (client->curl)
+		client->library.easy_cleanup(client->curl);
+	if (client->library.handle)
+		dlclose(client->library.handle);
+	free(client);
+}
