@@ -21,13 +21,6 @@
 /* All scheduler functions that may call __schedule() lie next to it in a section of their own. */
 #define SCHEDULER_TEXT_BYTES 65536
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u64);
-} offcpu_last_switch SEC(".maps"); /* time of this CPU's last switch in the interval; 0: none yet */
-
 const volatile struct pkbpf_offcpu_config offcpu_config = {};
 struct pkbpf_offcpu_control offcpu_control = {};
 

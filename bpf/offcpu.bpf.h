@@ -53,6 +53,13 @@ struct offcpu_free_map { /* numbers of array elements that user space has freed 
 	__type(value, __u32);
 };
 
+struct offcpu_last_switch_map { /* time of this CPU's last switch in the interval; 0: none yet */
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
 extern struct offcpu_threads_map offcpu_threads SEC(".maps");
 extern struct offcpu_rows_map offcpu_rows SEC(".maps");
 extern struct offcpu_row_index_map offcpu_row_index SEC(".maps");
@@ -60,6 +67,7 @@ extern struct offcpu_free_map offcpu_free_rows SEC(".maps");
 extern struct offcpu_histograms_map offcpu_histograms SEC(".maps");
 extern struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
 extern struct offcpu_free_map offcpu_free_histograms SEC(".maps");
+extern struct offcpu_last_switch_map offcpu_last_switch SEC(".maps");
 
 extern const volatile struct pkbpf_offcpu_config offcpu_config;
 extern struct pkbpf_offcpu_control offcpu_control;

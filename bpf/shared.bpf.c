@@ -45,6 +45,7 @@ struct offcpu_free_map offcpu_free_rows SEC(".maps");
 struct offcpu_histograms_map offcpu_histograms SEC(".maps");
 struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
 struct offcpu_free_map offcpu_free_histograms SEC(".maps");
+struct offcpu_last_switch_map offcpu_last_switch SEC(".maps");
 struct stack_memos_map stack_memos SEC(".maps");
 struct memo_scratch_map memo_scratch SEC(".maps");
 struct probed_calls_map probed_calls SEC(".maps");

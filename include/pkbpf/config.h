@@ -112,6 +112,18 @@ struct pkbpf_offcpu_control {
 	__u64 wakeups;
 };
 
+/* For the programs that see regions. */
+struct pkbpf_span_config {
+	__u8 has_accounts; /* off-CPU profiling keeps accounts of threads */
+	__u8 reserved[7];
+};
+
+/* In .bss. */
+struct pkbpf_span_control {
+	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
+};
+
 /* For the block I/O programs. */
 struct pkbpf_blockio_config {
 	/* request tracepoints pass the queue as first argument, as before 5.11 */

@@ -136,7 +136,14 @@ enum pkbpf_loss {
 	X(NETWORK_LOST, PKBPF_LOSS_OTHER,                                                          \
 	  "sockets whose messages are not counted (table of peers full)")                          \
 	X(NETWORK_PEERS_FULL, PKBPF_LOSS_NOTE,                                                     \
-	  "sockets whose peer is counted among others (table of peers full)")
+	  "sockets whose peer is counted among others (table of peers full)")                      \
+	X(REGION_BEGUN_BEFORE, PKBPF_LOSS_NONE,                                                    \
+	  "regions left that were entered before the interval, not recorded")                      \
+	X(REGION_TOO_DEEP, PKBPF_LOSS_NOTE,                                                        \
+	  "regions not measured (more than 32 open in one thread)")                                \
+	X(REGION_THREADS_FULL, PKBPF_LOSS_OTHER, "regions (too many threads with regions)")        \
+	X(REGION_TABLE_FULL, PKBPF_LOSS_OTHER, "regions (too many names)")                         \
+	X(REGION_IDS_FULL, PKBPF_LOSS_OTHER, "regions with an id (too many open)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -351,12 +351,10 @@ static const struct option_row rows[] = {
 
 static const struct option_row *source_option_at(size_t index)
 {
-	const struct source_ops *source;
+	const struct option_row *row;
 
-	for (size_t i = 0; (source = source_at(i)); i++) {
-		const struct option_row *row = source->options;
-
-		for (; row && row->name; row++) {
+	for (size_t i = 0; (row = source_option_rows_at(i)); i++) {
+		for (; row->name; row++) {
 			if (index-- == 0)
 				return row;
 		}

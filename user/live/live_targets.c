@@ -62,6 +62,7 @@ void live_targets_choose(const struct live_targets *targets, const struct cgroup
 		session->pids = command_pid;
 		session->pid_count = 1;
 		session->waiting_pid = *command_pid;
+		session->command = targets->command ? targets->command[0] : NULL;
 		if (targets->follow != PKBPF_FOLLOW_NONE)
 			session->follow = PKBPF_FOLLOW_DESCENDANTS;
 	} else if (targets->pids.count) {

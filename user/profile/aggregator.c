@@ -10,6 +10,7 @@
 #include <pkbpf/trace.h>
 
 #include "event/peer_event.h"
+#include "event/region_event.h"
 #include "event/resource_event.h"
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
@@ -478,6 +479,58 @@ static int take_peer(struct aggregator *aggregator, const struct pkbpf_event_hea
 		       : -ENOMEM;
 }
 
+/* Adds to the region at the end of the path; regions around it are added when they are new.
+ */
+static int add_region(struct profile *profile, uint32_t process, const struct region_view *view)
+{
+	const struct pkbpf_event_region *record = view->record;
+	struct region_sums sums = {
+		.count = record->count,
+		.lost_end = record->lost_end,
+		.interleaved = record->interleaved,
+		.unfinished = record->unfinished,
+		.total_ns = record->total_ns,
+		.max_ns = record->max_ns,
+		.items = record->items,
+		.minor_faults = record->minor_faults,
+		.major_faults = record->major_faults,
+		.read_bytes = record->read_bytes,
+		.written_bytes = record->written_bytes,
+	};
+	struct region_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
+	int64_t place = REGION_ROOT;
+
+	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+		sums.part_ns[i] = record->part_ns[i];
+	for (size_t i = 0; i < view->bucket_count; i++)
+		buckets[i] = (struct region_bucket){view->buckets[i].index, view->buckets[i].count};
+	for (size_t i = 0; i < view->depth && place >= 0; i++) {
+		uint32_t name = profile_intern_comm(profile, region_view_name(view, i));
+
+		if (name == UINT32_MAX)
+			return -ENOMEM;
+		place = region_table_get(profile_regions(profile), process, (uint32_t)place, name,
+					 record->header.flags & PKBPF_REGION_BY_ID);
+	}
+	return place < 0 ? (int)place
+			 : region_table_add(profile_regions(profile), (uint32_t)place, &sums,
+					    buckets, view->bucket_count);
+}
+
+static int take_region(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	struct region_view view;
+	struct process *process;
+	int err = region_event_decode(record, &view);
+
+	if (err)
+		return err;
+	process = process_table_get_late(aggregator->processes, view.record->pid, "");
+	if (!process)
+		return -ENOMEM;
+	return add_region(aggregator_slice(aggregator, record->time_ns), process->id, &view);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -496,11 +549,13 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = aggregator_trace_wait(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_PEER)
 		err = take_peer(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_REGION)
+		err = take_region(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)
-		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY
-					: PKBPF_COUNTER_LOST_MALFORMED]++;
+		counters[err == -ENOMEM || err == -ENOSPC ? PKBPF_COUNTER_EVENTS_NO_MEMORY
+							  : PKBPF_COUNTER_LOST_MALFORMED]++;
 }
 
 static void on_cut(void *context, const struct cut_view *cut)

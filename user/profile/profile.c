@@ -34,8 +34,9 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	profile->slow_io = slow_io_list_new();
 	profile->relations = relation_list_new();
 	profile->peers = peer_table_new();
+	profile->regions = region_table_new();
 	if (!profile->distributions || !profile->resources || !profile->slow_io ||
-	    !profile->relations || !profile->peers) {
+	    !profile->relations || !profile->peers || !profile->regions) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -79,6 +80,7 @@ void profile_free(struct profile *profile)
 	relation_list_free(profile->relations);
 	moment_list_done(&profile->moments);
 	peer_table_free(profile->peers);
+	region_table_free(profile->regions);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -133,6 +135,11 @@ const struct moment_list *profile_moments_read(const struct profile *profile)
 struct peer_table *profile_peers(const struct profile *profile)
 {
 	return profile->peers;
+}
+
+struct region_table *profile_regions(const struct profile *profile)
+{
+	return profile->regions;
 }
 
 struct slow_io_list *profile_slow_io(const struct profile *profile)
@@ -267,8 +274,8 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 		end = PKBPF_END_GUESSED;
 	profile->ends.counts[end] += count;
 	profile->guessed_frames += guessed_frames * count;
-	/* Without memory the process has no complete-stack rate of its own; the overall rate
-	 * stays right. */
+	/* Without memory the process has no complete-stack rate of its own; the overall
+	 * rate stays right. */
 	if (!array_reserve(&profile->process_ends, profile->process_ends.count + 1))
 		return;
 	number = hash_map_get(&profile->ends_of_process, process, profile->process_ends.count,
@@ -312,8 +319,8 @@ bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_cou
 		struct profile_row *row = &profile->rows.items[rows[i]];
 		uint64_t until;
 
-		/* Each count is the difference of rounded running sums, so rounding errors do
-		 * not add up. */
+		/* Each count is the difference of rounded running sums, so rounding errors
+		 * do not add up. */
 		before += row->count;
 		until = (uint64_t)(before * count / whole);
 		row->weight = row->count ? (uint64_t)((unsigned __int128)row->weight *
@@ -371,7 +378,8 @@ static int compare_locations(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Frames are in address order: a function usually has several, and is then looked up once. */
+/* Frames are in address order: a function usually has several, and is then looked up once.
+ */
 bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
 			 uint64_t until_ns)
 {

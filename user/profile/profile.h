@@ -18,6 +18,7 @@
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
 #include "profile/account/resource_usage.h"
+#include "profile/account/region_table.h"
 #include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"
 #include "symbol/symbolizer.h"
@@ -119,6 +120,8 @@ struct relation_list *profile_relations(const struct profile *profile);
 /* Single events, with a trace (info.trace_ns). */
 struct moment_list *profile_moments(struct profile *profile);
 const struct moment_list *profile_moments_read(const struct profile *profile);
+/* Times of regions that programs mark. */
+struct region_table *profile_regions(const struct profile *profile);
 
 struct time_line;
 /* How the weights of rows lie in time; NULL: not known, or all is one slice. */

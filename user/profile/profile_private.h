@@ -53,6 +53,7 @@ struct profile {
 	struct symbol_notes notes;
 	struct relation_list *relations;
 	struct peer_table *peers;
+	struct region_table *regions;
 	struct time_line *times; /* NULL: not wanted */
 
 	uint64_t seed;

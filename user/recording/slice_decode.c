@@ -471,6 +471,65 @@ static int read_relations(struct decoding *work)
 	return err;
 }
 
+static bool are_buckets(const struct region_bucket *buckets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (buckets[i].index >= PKBPF_HISTOGRAM_BUCKETS ||
+		    (i && buckets[i].index <= buckets[i - 1].index))
+			return false;
+	return true;
+}
+
+/* places: of the regions before it, in the profile; REGION_ROOT: not chosen. */
+static int put_region(struct decoding *work, const struct recorded_region *row,
+		      const uint32_t *places, uint32_t *ret_place)
+{
+	struct region_table *table = profile_regions(work->profile);
+	uint32_t parent = row->region.parent ? places[row->region.parent - 1] : REGION_ROOT, name,
+		 process;
+	int64_t place;
+	int err = 0;
+
+	*ret_place = REGION_ROOT;
+	if (!find_process(work, row->region.process, &process, &err))
+		return err;
+	name = profile_intern_string(work->profile, text_of(row->name));
+	if (name == UINT32_MAX)
+		return -ENOMEM;
+	place = region_table_get(table, process, parent, name, row->region.by_id);
+	if (place < 0)
+		return place == -ENOSPC ? -EBADMSG : (int)place;
+	*ret_place = (uint32_t)place;
+	return region_table_add(table, *ret_place, &row->region.sums, row->region.buckets,
+				row->region.bucket_count);
+}
+
+static int read_regions(struct decoding *work)
+{
+	_cleanup_free_ struct recorded_region *rows = NULL;
+	_cleanup_free_ struct region_bucket *buckets = NULL;
+	_cleanup_free_ uint32_t *places = NULL;
+	size_t count, bucket_count = 0, bucket = 0;
+	int err = read_table(work, &slice_regions, &rows, &count);
+
+	err = err ? err : read_table(work, &slice_region_buckets, &buckets, &bucket_count);
+	if (err)
+		return err;
+	places = malloc((count + 1) * sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && !err; i++) {
+		if (rows[i].bucket_count > bucket_count - bucket || rows[i].region.parent > i ||
+		    !are_buckets(buckets + bucket, rows[i].bucket_count))
+			return -EBADMSG;
+		rows[i].region.buckets = buckets + bucket;
+		rows[i].region.bucket_count = rows[i].bucket_count;
+		bucket += rows[i].bucket_count;
+		err = put_region(work, &rows[i], places, &places[i]);
+	}
+	return err;
+}
+
 /* ---- the account ---- */
 
 static int read_account_processes(struct decoding *work)
@@ -583,10 +642,10 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		 struct profile **ret_slice)
 {
 	static int (*const parts[])(struct decoding *) = {
-		read_strings, read_facts,	  read_cgroups, read_processes,
-		read_frames,  read_stacks,	  read_rows,	read_ends,
-		read_peers,   read_distributions, read_devices, read_slow_io,
-		read_moments, read_relations,	  read_account, note_choice,
+		read_strings, read_facts,   read_cgroups, read_processes, read_frames,
+		read_stacks,  read_rows,    read_ends,	  read_peers,	  read_distributions,
+		read_devices, read_slow_io, read_moments, read_relations, read_regions,
+		read_account, note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

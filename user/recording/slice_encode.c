@@ -440,6 +440,34 @@ static void write_relations(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_regions(struct encoding *work)
+{
+	const struct region_table *table = profile_regions(work->profile);
+	struct rows rows = {.table = &slice_regions};
+	struct rows buckets = {.table = &slice_region_buckets};
+
+	for (size_t i = 0; i < region_table_count(table); i++) {
+		const struct region *region = region_table_at(table, i);
+		struct recorded_region *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		row->region = *region;
+		row->region.process = place(work->processes, work->process_count, region->process);
+		row->region.parent = region->parent == REGION_ROOT ? 0 : region->parent + 1;
+		row->name = profile_string(work->profile, region->name);
+		row->bucket_count = (uint32_t)region->bucket_count;
+		for (size_t j = 0; j < region->bucket_count; j++) {
+			struct region_bucket *bucket = add_row(work, &buckets);
+
+			if (bucket)
+				*bucket = region->buckets[j];
+		}
+	}
+	write_table(work, &rows);
+	write_table(work, &buckets);
+}
+
 /* ---- the account ---- */
 
 static void write_account(struct encoding *work)
@@ -535,10 +563,10 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
 	static void (*const parts[])(struct encoding *) = {
-		write_facts,	     write_counters, write_processes, write_frames,
-		write_stacks,	     write_rows,     write_ends,      write_peers,
-		write_distributions, write_devices,  write_slow_io,   write_moments,
-		write_relations,     write_account,  write_cgroups,   write_strings,
+		write_facts,   write_counters, write_processes, write_frames,	     write_stacks,
+		write_rows,    write_ends,     write_peers,	write_distributions, write_devices,
+		write_slow_io, write_moments,  write_relations, write_regions,	     write_account,
+		write_cgroups, write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

@@ -326,3 +326,40 @@ ALL_MEMBERS(struct pkbpf_network_peer, 28);
 ALL_MEMBERS(struct peer, 160);
 TABLE(peers, SLICE_PEERS, P);
 #undef P
+
+#define R struct recorded_region
+static const struct recorded_column regions_columns[] = {
+	RECORDED(1, R, region.process),
+	RECORDED(2, R, region.parent),
+	STRING(3, R, name),
+	FLAG(4, R, region.by_id),
+	RECORDED(5, R, region.sums.count),
+	RECORDED(6, R, region.sums.lost_end),
+	RECORDED(7, R, region.sums.interleaved),
+	RECORDED(8, R, region.sums.unfinished),
+	RECORDED(9, R, region.sums.total_ns),
+	RECORDED(10, R, region.sums.max_ns),
+	RECORDED(11, R, region.sums.items),
+	RECORDED(12, R, region.sums.part_ns[PKBPF_WAIT_NONE]),
+	RECORDED(13, R, region.sums.part_ns[PKBPF_WAIT_RUNQUEUE]),
+	RECORDED(14, R, region.sums.part_ns[PKBPF_WAIT_SLEEP]),
+	RECORDED(15, R, region.sums.part_ns[PKBPF_WAIT_DISK]),
+	RECORDED(16, R, region.sums.part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]),
+	RECORDED(17, R, region.sums.part_ns[PKBPF_WAIT_STOPPED]),
+	RECORDED(18, R, region.sums.minor_faults),
+	RECORDED(19, R, region.sums.major_faults),
+	RECORDED(20, R, region.sums.read_bytes),
+	RECORDED(21, R, region.sums.written_bytes),
+	RECORDED(22, R, bucket_count),
+};
+ALL_MEMBERS(struct region, 168);
+TABLE(regions, SLICE_REGIONS, R);
+#undef R
+
+#define B struct region_bucket
+static const struct recorded_column region_buckets_columns[] = {
+	RECORDED(1, B, index),
+	RECORDED(2, B, count),
+};
+TABLE(region_buckets, SLICE_REGION_BUCKETS, B);
+#undef B

@@ -39,6 +39,8 @@ enum slice_section {
 	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
 	SLICE_PEERS = 80,     /* distributions of the kind NETWORK: device is 1 + place */
 	SLICE_MOMENTS = 112,
+	SLICE_REGIONS = 30,
+	SLICE_REGION_BUCKETS = 31,
 };
 
 struct recorded_facts {		  /* one row */
@@ -118,9 +120,17 @@ struct recorded_peer {
 	uint64_t address[2]; /* as bytes in memory */
 };
 
+struct recorded_region {
+	struct region region; /* name and buckets aside; process: 1 + place; parent: of these rows,
+			       * 1 + place, 0: none */
+	const char *name;
+	uint32_t bucket_count; /* the next ones of the table of their buckets */
+};
+
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
-	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers;
+	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers,
+	slice_regions, slice_region_buckets;
 
 #endif

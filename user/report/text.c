@@ -126,6 +126,10 @@ static int write_all(struct results *results, struct text_report *report)
 		empty = false;
 		err = write_kind(report, kind);
 	}
+	if (!err && region_table_count(profile_regions(report->profile))) {
+		empty = false;
+		err = text_regions(report);
+	}
 	if (!err && empty) {
 		fputc('\n', report->out);
 		text_wrap(report->out, report->width, "", 0, TEXT_NOTHING);

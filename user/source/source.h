@@ -28,6 +28,9 @@ struct source_ops {
 	 * name, and their defaults. NULL: none. */
 	const struct option_row *options;
 	void (*options_init)(struct source_options *options);
+	/* For a source that no kind of event needs: whether its options want it. NULL: its kind
+	 * says so. */
+	bool (*is_wanted)(const struct source_options *options);
 	/* Size of the stack cache this source needs, a power of two. Sources share the cache
 	 * (stack_maps.h). NULL: needs none. */
 	uint32_t (*cached_stacks)(void);
@@ -63,7 +66,9 @@ struct source_ops {
 };
 
 const struct source_ops *source_by_name(const char *name);
-const struct source_ops *source_at(size_t index); /* NULL at the end */
+const struct source_ops *source_at(size_t index); /* of a kind of event; NULL at the end */
+/* Options of all sources, one list of rows each; NULL at the end. */
+const struct option_row *source_option_rows_at(size_t index);
 /* True when all kinds of the mask can wait; a kind's bit is 1 << enum pkbpf_profile_kind. */
 bool sources_can_wait(uint32_t kinds_mask);
 

@@ -6,10 +6,12 @@
 
 #include "source/blockio/blockio_options.h"
 #include "source/offcpu/offcpu_options.h"
+#include "source/regions/region_options.h"
 
 struct source_options {
 	struct offcpu_options offcpu;
 	struct blockio_options blockio;
+	struct region_options regions;
 };
 
 /* Sets the defaults. */

@@ -15,6 +15,8 @@ static const struct source_ops *const sources[] = {
 #define X(constant, number, name) [number] = &source_##name,
 	PKBPF_PROFILE_KIND_LIST(X)
 #undef X
+		/* Sources of no kind: behind those that source_at() gives. */
+		[PKBPF_PROFILE_KINDS] = &source_regions,
 };
 
 struct source_set {
@@ -24,7 +26,7 @@ struct source_set {
 
 const struct source_ops *source_by_name(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+	for (size_t i = 0; i < PKBPF_PROFILE_KINDS; i++) {
 		if (strcmp(sources[i]->name, name) == 0)
 			return sources[i];
 	}
@@ -33,12 +35,21 @@ const struct source_ops *source_by_name(const char *name)
 
 const struct source_ops *source_at(size_t index)
 {
-	return index < ARRAY_SIZE(sources) ? sources[index] : NULL;
+	return index < PKBPF_PROFILE_KINDS ? sources[index] : NULL;
+}
+
+const struct option_row *source_option_rows_at(size_t index)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (sources[i]->options && index-- == 0)
+			return sources[i]->options;
+	}
+	return NULL;
 }
 
 bool sources_can_wait(uint32_t kinds_mask)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+	for (size_t i = 0; i < PKBPF_PROFILE_KINDS; i++) {
 		if (kinds_mask & 1U << sources[i]->kind && !sources[i]->can_wait)
 			return false;
 	}
@@ -53,20 +64,24 @@ void source_options_init(struct source_options *options)
 	}
 }
 
-static bool is_wanted(const struct session *session, const struct source_ops *source)
+static bool is_wanted(const struct session *session, const struct source_options *options,
+		      const struct source_ops *source)
 {
+	if (source->is_wanted)
+		return source->is_wanted(options);
 	return session_options(session)->kinds_mask & 1U << source->kind;
 }
 
 /* The largest size that any source needs. */
-static uint32_t cached_stacks(const struct session *session)
+static uint32_t cached_stacks(const struct session *session, const struct source_options *options)
 {
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		uint32_t wanted = is_wanted(session, sources[i]) && sources[i]->cached_stacks
-					  ? sources[i]->cached_stacks()
-					  : 0;
+		uint32_t wanted =
+			is_wanted(session, options, sources[i]) && sources[i]->cached_stacks
+				? sources[i]->cached_stacks()
+				: 0;
 
 		most = wanted > most ? wanted : most;
 	}
@@ -81,9 +96,9 @@ int source_set_configure(struct session *session, const struct source_options *o
 
 	if (!set)
 		return error_set(error, ENOMEM, "cannot prepare the event sources: out of memory");
-	err = stack_maps_configure(session, cached_stacks(session), &set->stacks, error);
+	err = stack_maps_configure(session, cached_stacks(session, options), &set->stacks, error);
 	for (size_t i = 0; i < ARRAY_SIZE(sources) && !err; i++) {
-		bool wanted = is_wanted(session, sources[i]);
+		bool wanted = is_wanted(session, options, sources[i]);
 
 		sources[i]->choose(session_skeleton(session), wanted);
 		if (wanted)
@@ -198,7 +213,7 @@ void source_set_free(struct source_set *set)
 
 const char *source_set_event_name(const struct source_set *set, enum pkbpf_profile_kind kind)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+	for (size_t i = 0; i < PKBPF_PROFILE_KINDS; i++) {
 		if (sources[i]->kind == kind && set->running[i] && sources[i]->event_name)
 			return sources[i]->event_name(set->running[i]);
 	}

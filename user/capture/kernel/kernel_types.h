@@ -19,6 +19,9 @@ struct kernel_types;
 /* NULL: out of memory. */
 struct kernel_types *kernel_types_new(void);
 void kernel_types_free(struct kernel_types *types);
+/* Exists since one link may hold user-space probes at many places (6.6). */
+#define KERNEL_TYPE_UPROBE_MULTI "bpf_uprobe_multi_link"
+
 /* Adds a name to look for, before kernel_types_read(). Copied. -ENOMEM. */
 int kernel_types_want(struct kernel_types *types, const char *name);
 /* Reads a file of raw BTF. -EINVAL, -ENOTSUP: not BTF we understand; other errors as they come. */

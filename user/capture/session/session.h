@@ -46,6 +46,7 @@ struct session_options {
 	bool per_thread;      /* sources distinguish the threads of a process */
 	uint32_t waiting_pid; /* the command to profile, waiting for the interval to begin; 0:
 			       * none */
+	const char *command;  /* its program; NULL: none. Borrowed until session_free. */
 	uint64_t ring_bytes;  /* 0: chosen from the number of CPUs */
 	/* Mappings of processes, for the unwinder; the sink updates it from the stream. Borrowed
 	 * until session_free. */

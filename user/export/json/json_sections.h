@@ -30,6 +30,8 @@ int json_devices(struct json_writer *writer, const struct profile *profile);
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
 /* "peers". -ENOMEM. */
 int json_peers(struct json_writer *writer, const struct resource_rows *rows);
+/* "regions" and "regions_by_name", when there are any. -ENOMEM. */
+int json_regions(struct json_writer *writer, const struct profile *profile);
 /* "hottest_lines", by kind. -ENOMEM. */
 int json_lines(struct json_writer *writer, const struct results *results);
 

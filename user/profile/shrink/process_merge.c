@@ -249,11 +249,19 @@ static void rekey_row(const void *context, struct profile_row *row)
 	row->process = work->to[row->process];
 }
 
+static uint32_t rekey_region(const void *context, uint32_t process)
+{
+	const struct merging *work = context;
+
+	return work->to[process];
+}
+
 static int merge_figures(const struct merging *work)
 {
 	struct profile *profile = work->profile;
 
 	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) ||
+	    region_table_rekey(profile->regions, rekey_region, work) ||
 	    !merge_ends(profile, work->to) || !profile_rekey_rows(profile, rekey_row, work))
 		return -ENOMEM;
 	return 0;

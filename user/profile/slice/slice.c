@@ -302,6 +302,37 @@ static int merge_relations(struct merging *work)
 	return 0;
 }
 
+static int merge_region(struct merging *work, const struct region *region, const uint32_t *places,
+			uint32_t *ret_place)
+{
+	struct region_table *into = work->into->regions;
+	uint32_t parent = region->parent == REGION_ROOT ? REGION_ROOT : places[region->parent];
+	uint32_t name = profile_intern_string(work->into, profile_string(work->from, region->name));
+	int64_t place = name == UINT32_MAX
+				? -ENOMEM
+				: region_table_get(into, process_there(work, region->process),
+						   parent, name, region->by_id);
+
+	if (place < 0)
+		return (int)place;
+	*ret_place = (uint32_t)place;
+	return region_table_add(into, *ret_place, &region->sums, region->buckets,
+				region->bucket_count);
+}
+
+static int merge_regions(struct merging *work)
+{
+	const struct region_table *from = work->from->regions;
+	size_t count = region_table_count(from);
+	_cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof(*places));
+	int err = places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = merge_region(work, region_table_at(from, i), places, &places[i]);
+	/* A table that is full keeps what it has. */
+	return err == -ENOSPC ? 0 : err;
+}
+
 /* ---- resources ---- */
 
 static int merge_threads(const struct merging *work)
@@ -400,8 +431,9 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 int slice_merge(struct profile *into, const struct profile *from)
 {
 	static int (*const parts[])(struct merging * work) = {
-		merge_processes, merge_stacks,	merge_rows,    merge_ends,	merge_distributions,
-		merge_devices,	 merge_slow_io, merge_moments, merge_relations, merge_resources,
+		merge_processes,     merge_stacks,  merge_rows,	     merge_ends,
+		merge_distributions, merge_devices, merge_slow_io,   merge_moments,
+		merge_relations,     merge_regions, merge_resources,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

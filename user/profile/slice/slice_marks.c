@@ -35,6 +35,8 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 		mark(is_used, slow_io->process, count);
 	array_foreach(&profile->moments.items, moment)
 		mark(is_used, moment->process, count);
+	for (size_t i = 0; i < region_table_count(profile->regions); i++)
+		mark(is_used, region_table_at(profile->regions, i)->process, count);
 	mark_news(profile, is_used, count);
 }
 

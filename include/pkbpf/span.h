@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Regions: named spans of time in programs. Layouts shared by the programs that see a thread enter
+ * and leave them and by the source that reads the sums.
+ *
+ * A region is two readings of the account that off-CPU profiling keeps for its thread. Their
+ * difference divides the wall time of every single call into on-CPU, run queue, sleep, disk and so
+ * on: the parts add up to it exactly.
+ */
+#ifndef PKBPF_SPAN_H
+#define PKBPF_SPAN_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#include <pkbpf/event.h>
+#include <pkbpf/histogram.h>
+#include <pkbpf/offcpu.h>
+
+/* Regions that one thread may have open; deeper ones are counted, not measured. */
+#define PKBPF_SPAN_DEPTH 32
+/* Bytes of a name with its NUL; longer names are cut. */
+#define PKBPF_SPAN_NAME 64
+
+/* The account of the current thread at one moment. Its time on the CPU is what the other states
+ * leave. */
+struct pkbpf_span_reading {
+	__u64 now_ns;
+	__u64 first_ns;			    /* start of the account; 0: there is none */
+	__u64 waited_ns[PKBPF_WAIT_STATES]; /* [PKBPF_WAIT_NONE] is not used */
+	__u64 minor_faults, major_faults;
+	__u64 read_bytes, written_bytes;
+};
+
+/* Flags of a frame. */
+enum {
+	/* Frames were taken from below it or it was taken from below others, as with coroutines of
+	 * one thread: waits may be those of other tasks. */
+	PKBPF_SPAN_INTERLEAVED = 1,
+};
+
+struct pkbpf_span_frame {
+	struct pkbpf_span_reading at;
+	__u64 token; /* what its leave will say; 0: nothing */
+	__u64 stack_pointer;
+	__u64 items;
+	__u32 row; /* PKBPF_NO_ROW: no room */
+	__u32 flags;
+};
+
+_Static_assert(sizeof(struct pkbpf_span_frame) == 128, "map value");
+
+/* Open regions of one thread. Only programs that run on the thread write to it. */
+struct pkbpf_span_stack {
+	__u32 tid, pid;
+	__u32 depth;
+	__u32 deeper;		    /* open regions beyond PKBPF_SPAN_DEPTH */
+	char name[PKBPF_SPAN_NAME]; /* of the region that is being entered */
+	struct pkbpf_span_reading now;
+	struct pkbpf_span_frame frames[PKBPF_SPAN_DEPTH];
+	__u32 reserved;
+	__u32 claims; /* must be last, see slot_take() */
+};
+
+_Static_assert(sizeof(struct pkbpf_span_stack) % 8 == 0, "map value");
+
+/* Flags of a row and of its record. */
+enum {
+	PKBPF_REGION_BY_ID = 1, /* began and ended by number, perhaps in different threads */
+};
+
+/* One region below one other region of a process; all CPUs add to it. */
+struct pkbpf_span_row {
+	__u32 pid;    /* 0: not complete yet */
+	__u32 parent; /* row; PKBPF_NO_ROW: none */
+	__u32 flags;
+	__u32 reserved;
+	char name[PKBPF_SPAN_NAME];
+	__u64 count;	   /* of regions left */
+	__u64 lost_end;	   /* regions that ended without being left: exit, longjmp */
+	__u64 interleaved; /* of count, without parts */
+	__u64 total_ns, max_ns;
+	__u64 items;
+	__u64 part_ns[PKBPF_WAIT_STATES];
+	__u64 minor_faults, major_faults;
+	__u64 read_bytes, written_bytes;
+	__u32 buckets[PKBPF_HISTOGRAM_BUCKETS];
+	__u32 reserved2;
+	__u32 claims; /* must be last, see slot_take() */
+};
+
+_Static_assert(sizeof(struct pkbpf_span_row) % 8 == 0, "map value");
+
+struct pkbpf_span_row_key {
+	__u64 name_hash;
+	__u32 pid;
+	__u32 parent;
+	__u64 flags;
+};
+
+/* Regions that are known by a number of the program. */
+struct pkbpf_span_id_key {
+	__u64 id;
+	__u32 pid;
+	__u32 reserved;
+};
+
+struct pkbpf_span_id {
+	__u64 start_ns;
+	__u64 items;
+	__u32 row;
+	__u32 reserved;
+};
+
+/* Records: 96 to 111. */
+enum {
+	PKBPF_EVENT_REGION = 96, /* struct pkbpf_event_region */
+};
+
+/* What has been added to one row since the record before. */
+struct pkbpf_event_region {
+	struct pkbpf_event_header header; /* flags: PKBPF_REGION_* */
+	__u32 pid;
+	__u32 depth; /* names of the path, at least 1 */
+	__u64 count, lost_end, interleaved, unfinished;
+	__u64 total_ns, max_ns, items;
+	__u64 part_ns[PKBPF_WAIT_STATES];
+	__u64 minor_faults, major_faults;
+	__u64 read_bytes, written_bytes;
+	__u32 n_buckets;
+	__u32 reserved;
+	/*
+	 * Follow: struct pkbpf_histogram_bucket buckets[n_buckets], and the path: depth names of
+	 * PKBPF_SPAN_NAME bytes each, outermost first, NUL-terminated and padded with NULs.
+	 */
+	struct pkbpf_histogram_bucket buckets[];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 17 * 8 + 8, "wire size");
+
+#endif

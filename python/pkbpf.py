@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Marks regions of a Python program for `pkbpf --regions`. One file, no dependency.
+
+    import pkbpf
+
+    with pkbpf.region("step"):
+        with pkbpf.region("load", items=32):        # items per second, too
+            ...
+
+    @pkbpf.region("predict")                        # each call
+    def predict(x): ...
+
+    async with pkbpf.region("handler"):             # may wait for others of its loop
+        ...
+
+    pkbpf.items(n)                                  # more items of the innermost region
+
+A region is two calls of sys.audit(), which returns at once unless somebody has installed an audit
+hook; pkbpf puts probes on it from outside. While nobody looks, a region costs about a tenth of a
+microsecond. Nothing is written, opened or logged.
+
+Names are cut at 63 bytes of UTF-8. Regions of a thread nest, up to 32 deep. `with` around an
+`await`, or around a `yield`, is left out of order: such regions keep their wall time, but not what
+it consists of; `async with` is meant for them. Seen in CPython 3.8 and newer; elsewhere regions do
+nothing.
+"""
+import contextvars
+import functools
+import inspect
+import sys
+
+__all__ = ["items", "region"]
+
+if sys.implementation.name == "cpython" and hasattr(sys, "audit"):
+    _audit = sys.audit
+else:
+
+    def _audit(event, *arguments):
+        """Nobody could see it."""
+
+
+# What this task has open with `async with`: (bytes, what was open before), or None.
+_open = contextvars.ContextVar("pkbpf", default=None)
+
+
+class _Region:
+    """A region for `with`, `async with` and as a decorator. It has no state: any number of threads
+    may use it at once, and all regions of one name are the same."""
+
+    # Special methods are looked up in the class, where these slots hand out what the region holds:
+    # calls of sys.audit() without any Python code in between.
+    __slots__ = ("__enter__", "__exit__", "_text")
+
+    def __init__(self, name, items):
+        # Name, NUL, number of items: bytes lie at a known place in their object.
+        text = str(name).encode("utf-8", "replace").replace(b"\0", b"?")[:63]
+        text += b"\0%d" % items if items else b"\0"
+        self._text = text
+        self.__enter__ = functools.partial(_audit, "pkbpf.enter", text)
+        self.__exit__ = functools.partial(_audit, "pkbpf.leave", text)
+
+    async def __aenter__(self):
+        mark = bytes(bytearray(self._text))  # an object, and so a number, of its own
+        _open.set((mark, _open.get()))
+        _audit("pkbpf.begin", mark)
+
+    async def __aexit__(self, *exception):
+        mark, before = _open.get()
+        _audit("pkbpf.done", mark)
+        _open.set(before)
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function):
+
+            @functools.wraps(function)
+            async def marked(*arguments, **named):
+                async with self:
+                    return await function(*arguments, **named)
+
+        else:
+
+            @functools.wraps(function)
+            def marked(*arguments, **named):
+                with self:
+                    return function(*arguments, **named)
+
+        return marked
+
+
+@functools.lru_cache(maxsize=1024)
+def region(name, items=0):
+    """A region of this name; items: what it works on, for items per second."""
+    return _Region(name, items)
+
+
+def items(count):
+    """Adds to the items of the innermost region that this thread has open with `with`."""
+    _audit("pkbpf.items", b"\0%d" % count)

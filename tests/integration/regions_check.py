@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks the regions of JSON reports.
+
+usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | equal FILE FILE
+"""
+import json
+import sys
+
+from checks import check
+
+PARTS = ("on_cpu_ns", "runqueue_ns", "sleep_ns", "disk_ns", "uninterruptible_ns", "stopped_ns")
+MS = 1000000
+
+
+def regions(path, key="regions_by_name"):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file).get(key, [])
+
+
+def by_name(path):
+    return {region["name"]: region for region in regions(path)}
+
+
+def nest(path, count, wall_ns):
+    names = by_name(path)
+    count = int(count)
+    check(sorted(names) == ["compute", "step", "wait"], f"three regions: {sorted(names)}")
+    for name, region in names.items():
+        check(region["count"] == count, f"{name}: {region['count']} of {count}")
+        check(sum(region[part] for part in PARTS) == region["wall_ns"], f"{name}: parts add up to the wall time exactly")
+        check(region["undivided_ns"] == 0, f"{name}: all is divided")
+        check(region["p50_ns"] <= region["p95_ns"] <= region["p99_ns"] <= region["max_ns"], f"{name}: percentiles in order")
+    step, compute, wait = names["step"], names["compute"], names["wait"]
+    check(step["wall_ns"] <= int(wall_ns), "all steps take no longer than the program itself has measured")
+    # A thread is on its CPU for at least the time that its clock counts.
+    check(compute["on_cpu_ns"] >= count * 2 * MS, f"computing: {compute['on_cpu_ns'] / MS:.1f} ms on CPU")
+    check(compute["sleep_ns"] == 0, "computing does not sleep")
+    check(wait["sleep_ns"] >= count * 3 * MS * 0.99, f"waiting: {wait['sleep_ns'] / MS:.1f} ms asleep")
+    check(compute["items"] == 32 * count and wait["items"] == 3 * count, "items are counted")
+    rate = compute["items"] * 1e9 / compute["wall_ns"]
+    check(abs(compute["items_per_second"] - rate) < rate / 1000 + 1, f"{rate:.0f} items/s")
+    tree = regions(path, "regions")
+    check([region["depth"] for region in tree] == [0, 1, 1] and tree[1]["parent"] == 0, "both are inside of the step")
+    rest_ns = step["wall_ns"] - compute["wall_ns"] - wait["wall_ns"]
+    check(tree[0]["self_ns"] == rest_ns, "the step itself has what they leave")
+
+
+def counts(path, *wanted):
+    names = by_name(path)
+    for text in wanted:
+        name, numbers = text.split("=")
+        left, _, not_left = numbers.partition("+")
+        region = names.get(name, {"count": None, "not_left": None})
+        check(region["count"] == int(left), f"{name}: {region['count']} of {left}")
+        check(region["not_left"] == int(not_left or 0), f"{name}: {region['not_left']} of {not_left or 0} not left")
+    for region in names.values():
+        check(sum(region[part] for part in PARTS) + region["undivided_ns"] == region["wall_ns"], f"{region['name']}: parts")
+
+
+def seen(path, *wanted):
+    names = by_name(path)
+    for name in wanted:
+        check(names.get(name, {"count": 0})["count"] > 0, f"{name} was seen")
+
+
+def equal(path, other):
+    check(regions(path) and regions(path) == regions(other), "the same by name")
+    check(regions(path, "regions") == regions(other, "regions"), "the same as trees")
+
+
+globals()[sys.argv[1]](*sys.argv[2:])

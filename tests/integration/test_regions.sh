@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Regions that programs mark: exact counts, parts that add up, and programs that do what they did before.
+# usage: test_regions.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+evidence=(said)
+
+marker=$here/../../python
+target=
+cleanup() {
+	[ -n "$target" ] && kill "$target" 2>/dev/null
+}
+
+# same_output NAME COMMAND…: as without pkbpf, with its exit status; its regions are in NAME.json
+same_output() {
+	local name=$1 expected status
+	shift
+	"$@" >alone 2>&1
+	expected=$?
+	"$pkbpf" -q -e offcpu --regions -o "$name.json" -o "$name.pkbpf" -- "$@" >watched 2>said
+	status=$?
+	[ $status = $expected ] || fail "$name: status $status, alone $expected: $(tail -n 3 said)"
+	diff <(grep -v '^wall' alone) <(grep -v '^wall' watched) >difference || fail "$name says something else: $(head -n 5 difference)"
+}
+
+begin "nested regions are counted, and their parts add up to the wall time"
+same_output nest "$workloads/regions" nest 40
+checker "$here/regions_check.py" nest nest.json 40 "$(sed -n 's/^wall //p' watched)"
+
+begin "a recording has the same regions"
+"$pkbpf" report -q nest.pkbpf -o again.json >said 2>&1 || fail "status $?: $(cat said)"
+checker "$here/regions_check.py" equal nest.json again.json
+
+begin "200 threads"
+same_output storm "$workloads/regions" storm 200 100
+checker "$here/regions_check.py" counts storm.json outer=20000 middle=20000 inner=20000
+
+begin "longjmp, ends of threads, fork, coroutines, signals and depth"
+same_output odd "$workloads/regions" odd 50
+checker "$here/regions_check.py" counts odd.json around_jump=50 jumped=0+200 ends_inside=0+5 forks=3 in_child=3 coroutine=98 \
+	handler=50 interrupted=50 deep=32 afterwards=50
+
+begin "C++ exceptions"
+if g++ -O2 -pthread -o exceptions "$here/region_exceptions.cpp" 2>said; then
+	same_output exceptions ./exceptions
+	checker "$here/regions_check.py" counts exceptions.json try=4000 thrower=16000
+else
+	not_checked "no g++: $(head -n 1 said)"
+fi
+
+begin "Python: with, decorators, exceptions, asyncio, threads"
+same_output python python3 "$here/regions.py" "$marker"
+checker "$here/regions_check.py" counts python.json step=300 load=300 predict=300 raises=300 request=50 answer=50
+
+begin "processes that run already, again and again"
+python3 "$here/regions.py" "$marker" 60 >ready &
+target=$!
+wait_until 10 grep -q ready ready
+for ((i = 0; i < 3; i++)); do
+	record -p "$target" -d 0.3 -e offcpu --regions -o "live$i.json" &&
+		checker "$here/regions_check.py" seen "live$i.json" step load predict raises
+done
+kill -0 "$target" || fail "the process has ended"
+
+begin "nothing without --regions"
+record -d 0.1 -p "$target" -e offcpu -o off.json && ! grep -q '"regions"' off.json || fail "regions without --regions"
+conclude

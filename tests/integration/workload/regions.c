@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// cflags: -O2
+// ldflags: -pthread
+/*
+ * Marks regions of known content, and tells what it did:
+ *
+ * regions nest COUNT: steps that compute for 2 ms of CPU time and sleep for 3 ms.
+ * regions storm THREADS COUNT: threads that enter and leave three regions, one in the other.
+ * regions odd COUNT: leaves regions by longjmp, by the end of a thread, in a child, in coroutines,
+ * in a signal handler, and more than are measured. Says what came out of it, which probes must not
+ * change.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <pkbpf/pkbpf.h>
+
+static unsigned int count;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
+}
+
+static void compute(uint64_t cpu_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		;
+}
+
+static void nest(void)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+	for (unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("step");
+		{
+			PKBPF_REGION_ITEMS("compute", 32);
+			compute(2000000);
+		}
+		pkbpf_enter("wait", 0);
+		usleep(3000);
+		pkbpf_items(3);
+		pkbpf_leave();
+	}
+	printf("wall %llu\n", (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - begin_ns));
+}
+
+static void *storm_thread(void *sum)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("outer");
+		{
+			PKBPF_REGION("middle");
+			{
+				PKBPF_REGION("inner");
+				*(uint64_t *)sum += i;
+			}
+		}
+	}
+	return NULL;
+}
+
+static void storm(unsigned int thread_count)
+{
+	pthread_t *threads = calloc(thread_count, sizeof(*threads));
+	uint64_t *sums = calloc(thread_count, sizeof(*sums)), sum = 0;
+
+	for (unsigned int i = 0; i < thread_count; i++)
+		pthread_create(&threads[i], NULL, storm_thread, &sums[i]);
+	for (unsigned int i = 0; i < thread_count; i++) {
+		pthread_join(threads[i], NULL);
+		sum += sums[i];
+	}
+	printf("sum %llu\n", (unsigned long long)sum);
+	free(threads);
+	free(sums);
+}
+
+/* ---- odd ways out ---- */
+
+static jmp_buf out;
+
+static void jump(int depth);
+static void (*volatile jump_deeper)(int depth) = jump;
+
+static void jump(int depth)
+{
+	PKBPF_REGION("jumped");
+
+	if (!depth)
+		longjmp(out, 1);
+	jump_deeper(depth - 1);
+}
+
+static unsigned int jumps(void)
+{
+	volatile unsigned int done = 0;
+
+	for (volatile unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("around_jump");
+
+		if (setjmp(out) == 0)
+			jump(3);
+		done++;
+	}
+	return done;
+}
+
+static void *thread_in_region(void *unused)
+{
+	pkbpf_enter("ends_inside", 0);
+	pthread_exit(unused);
+}
+
+static unsigned int children(void)
+{
+	unsigned int done = 0;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		PKBPF_REGION("forks");
+		int status;
+		pid_t child = fork();
+
+		if (child == 0) {
+			{
+				PKBPF_REGION("in_child");
+			}
+			_exit(7);
+		}
+		done += waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7;
+	}
+	return done;
+}
+
+static ucontext_t main_context, contexts[2];
+static unsigned int coroutine_sum;
+
+static void coroutine(int number)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		pkbpf_begin("coroutine", (unsigned long)number + 1, 0);
+		coroutine_sum += i;
+		swapcontext(&contexts[number], number == 0 ? &contexts[1] : &main_context);
+		pkbpf_end((unsigned long)number + 1);
+	}
+}
+
+static unsigned int coroutines(void)
+{
+	static char stacks[2][65536];
+
+	for (int i = 0; i < 2; i++) {
+		getcontext(&contexts[i]);
+		contexts[i].uc_stack.ss_sp = stacks[i];
+		contexts[i].uc_stack.ss_size = sizeof(stacks[i]);
+		contexts[i].uc_link = &main_context;
+		makecontext(&contexts[i], (void (*)(void))coroutine, 1, i);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		swapcontext(&main_context, &contexts[0]);
+	return coroutine_sum;
+}
+
+static volatile unsigned int handled;
+
+static void handle(int signal_number)
+{
+	PKBPF_REGION("handler");
+
+	(void)signal_number;
+	handled++;
+}
+
+static __attribute__((noinline)) unsigned int deep(unsigned int depth)
+{
+	PKBPF_REGION("deep");
+
+	return depth ? 1 + deep(depth - 1) : 1;
+}
+
+static void odd(void)
+{
+	pthread_t thread;
+
+	printf("jumps %u\n", jumps());
+	for (unsigned int i = 0; i < 5; i++) {
+		pthread_create(&thread, NULL, thread_in_region, NULL);
+		pthread_join(thread, NULL);
+	}
+	fflush(stdout);
+	printf("children %u\n", children());
+	printf("coroutines %u\n", coroutines());
+	signal(SIGUSR1, handle);
+	for (unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("interrupted");
+		raise(SIGUSR1);
+	}
+	printf("handled %u\n", handled);
+	printf("deep %u\n", deep(39));
+	for (unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("afterwards");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "nest";
+
+	count = argc > 2 ? (unsigned int)atoi(argv[argc - 1]) : 10;
+	if (strcmp(mode, "nest") == 0)
+		nest();
+	else if (strcmp(mode, "storm") == 0)
+		storm((unsigned int)atoi(argv[2]));
+	else
+		odd();
+	return 5;
+}

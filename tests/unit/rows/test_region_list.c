@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests how regions become lines, and that they come through slices and recordings as they were. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event/region_event.h"
+#include "fake_profile.h"
+#include "profile/slice/slice.h"
+#include "rows/region_list.h"
+
+#define MS 1000000ULL
+
+static struct fake_profile fake;
+
+/* A record of one region that was left `count` times, each time after wall_ns. */
+static void send_region(uint32_t pid, const char *outer, const char *inner, uint64_t count,
+			uint64_t wall_ns)
+{
+	union {
+		struct pkbpf_event_region record;
+		uint64_t words[(sizeof(struct pkbpf_event_region) + 8 + 2 * PKBPF_SPAN_NAME) / 8];
+	} room = {0};
+	struct event_sink sink = aggregator_sink(fake.aggregator);
+	char *names = (char *)&room.record.buckets[1];
+
+	room.record.header.kind = PKBPF_EVENT_REGION;
+	room.record.header.size = sizeof(room);
+	room.record.pid = pid;
+	room.record.depth = inner ? 2 : 1;
+	room.record.count = count;
+	room.record.total_ns = count * wall_ns;
+	room.record.max_ns = wall_ns;
+	room.record.items = 10 * count;
+	room.record.part_ns[PKBPF_WAIT_NONE] = count * wall_ns / 4;
+	room.record.part_ns[PKBPF_WAIT_SLEEP] = count * wall_ns - count * wall_ns / 4;
+	room.record.n_buckets = 1;
+	room.record.buckets[0] =
+		(struct pkbpf_histogram_bucket){pkbpf_histogram_index(wall_ns), (uint32_t)count};
+	strcpy(names, outer);
+	if (inner)
+		strcpy(names + PKBPF_SPAN_NAME, inner);
+	sink.ops->on_other(sink.context, &room.record.header);
+}
+
+static int setup(void **state)
+{
+	fake_profile_init(&fake, NULL);
+	process_table_get(fake.processes, 7, "train");
+	process_table_get(fake.processes, 8, "train");
+	process_table_get(fake.processes, 9, "serve");
+	send_region(7, "step", "load", 10, 1 * MS);
+	send_region(7, "step", NULL, 10, 10 * MS);
+	send_region(7, "step", "compute", 10, 8 * MS);
+	send_region(8, "step", NULL, 10, 30 * MS);
+	send_region(9, "load", NULL, 1, 2 * MS);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_profile_done(&fake);
+	return 0;
+}
+
+static void children_follow_their_parent_the_longest_first(void **state)
+{
+	struct region_list list;
+
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_COMM), 0);
+	assert_int_equal(list.count, 4);
+	assert_string_equal(list.lines[0].name, "step");
+	assert_string_equal(list.lines[0].comm, "train");
+	assert_int_equal(list.lines[0].sums.count, 20);
+	assert_int_equal(list.lines[0].sums.total_ns, 400 * MS);
+	assert_int_equal(list.lines[0].self_ns, (400 - 90) * MS);
+	assert_string_equal(list.lines[1].name, "compute");
+	assert_int_equal(list.lines[1].depth, 1);
+	assert_int_equal(list.lines[1].parent, 0);
+	assert_string_equal(list.lines[2].name, "load");
+	assert_string_equal(list.lines[3].comm, "serve");
+	assert_int_equal(list.lines[3].depth, 0);
+	region_list_done(&list);
+}
+
+static void processes_may_be_kept_apart(void **state)
+{
+	struct region_list list;
+
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_PROCESS), 0);
+	assert_int_equal(list.count, 5);
+	assert_int_equal(list.lines[0].pid, 8);
+	assert_int_equal(list.lines[0].sums.total_ns, 300 * MS);
+	assert_int_equal(list.lines[1].pid, 7);
+	region_list_done(&list);
+}
+
+static void one_name_is_one_line_wherever_it_is(void **state)
+{
+	const struct region_line *line;
+	struct region_list list;
+
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_NAME), 0);
+	assert_int_equal(list.count, 3);
+	line = region_list_find(&list, "load");
+	assert_non_null(line);
+	assert_int_equal(line->sums.count, 11);
+	assert_int_equal(line->sums.total_ns, 12 * MS);
+	assert_int_equal(line->sums.max_ns, 2 * MS);
+	/* Within the width of a bucket. */
+	assert_in_range(line->p50_ns, 969 * MS / 1000, 1031 * MS / 1000);
+	assert_in_range(line->p99_ns, 1938 * MS / 1000, 2 * MS);
+	assert_in_range((uint64_t)line->items_per_second, 9166, 9167);
+	assert_null(region_list_find(&list, "none"));
+	region_list_done(&list);
+}
+
+static void a_region_inside_its_like_adds_no_time(void **state)
+{
+	const struct region_line *line;
+	struct region_list list;
+
+	send_region(9, "load", "load", 5, 1 * MS);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_NAME), 0);
+	line = region_list_find(&list, "load");
+	assert_int_equal(line->sums.count, 16);
+	assert_int_equal(line->sums.total_ns, 12 * MS);
+	region_list_done(&list);
+}
+
+static void slices_add_up(void **state)
+{
+	struct profile *slice = slice_new();
+	struct region_list list;
+
+	assert_non_null(slice);
+	assert_int_equal(slice_merge(slice, fake.profile), 0);
+	assert_int_equal(slice_merge(slice, fake.profile), 0);
+	assert_int_equal(region_list_init(&list, slice, REGION_BY_COMM), 0);
+	assert_int_equal(list.count, 4);
+	assert_int_equal(list.lines[0].sums.count, 40);
+	assert_int_equal(list.lines[0].sums.total_ns, 800 * MS);
+	assert_int_equal(list.lines[0].sums.max_ns, 30 * MS);
+	assert_int_equal(region_sums_undivided_ns(&list.lines[0].sums), 0);
+	region_list_done(&list);
+	profile_free(slice);
+}
+
+static void a_record_that_cannot_be_is_counted_as_malformed(void **state)
+{
+	struct pkbpf_event_region record = {
+		.header = {.kind = PKBPF_EVENT_REGION, .size = sizeof(record)}, .depth = 1};
+	struct event_sink sink = aggregator_sink(fake.aggregator);
+
+	sink.ops->on_other(sink.context, &record.header);
+	assert_int_equal(profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_MALFORMED], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(children_follow_their_parent_the_longest_first,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(processes_may_be_kept_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_name_is_one_line_wherever_it_is, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_region_inside_its_like_adds_no_time, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(slices_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_that_cannot_be_is_counted_as_malformed,
+						setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

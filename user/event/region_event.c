@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Checks records of regions before they are read. */
+#include "event/region_event.h"
+
+#include <errno.h>
+#include <string.h>
+
+int region_event_decode(const struct pkbpf_event_header *header, struct region_view *ret_view)
+{
+	const struct pkbpf_event_region *record = (const void *)header;
+	struct region_view view = {.record = record};
+	size_t rest;
+
+	if (header->size < sizeof(*record) || record->n_buckets > PKBPF_HISTOGRAM_BUCKETS ||
+	    !record->depth || record->depth > PKBPF_SPAN_DEPTH)
+		return -EBADMSG;
+	rest = header->size - sizeof(*record);
+	if (rest < record->n_buckets * sizeof(record->buckets[0]) +
+			   (size_t)record->depth * PKBPF_SPAN_NAME)
+		return -EBADMSG;
+	view.buckets = record->buckets;
+	view.bucket_count = record->n_buckets;
+	view.path = (const char *)&record->buckets[record->n_buckets];
+	view.depth = record->depth;
+	for (size_t i = 0; i < view.bucket_count; i++)
+		if (view.buckets[i].index >= PKBPF_HISTOGRAM_BUCKETS ||
+		    (i && view.buckets[i].index <= view.buckets[i - 1].index))
+			return -EBADMSG;
+	for (size_t i = 0; i < view.depth; i++)
+		if (!memchr(region_view_name(&view, i), '\0', PKBPF_SPAN_NAME))
+			return -EBADMSG;
+	*ret_view = view;
+	return 0;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Stores regions by process, parent and name. */
+#include "profile/account/region_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+
+struct region_table {
+	ARRAY_OF(struct region) items;
+	struct hash_index index;
+	uint64_t seed;
+};
+
+struct region_table *region_table_new(void)
+{
+	struct region_table *table = calloc(1, sizeof(*table));
+
+	if (table)
+		table->seed = hash_random_seed();
+	return table;
+}
+
+void region_table_free(struct region_table *table)
+{
+	if (!table)
+		return;
+	array_foreach(&table->items, item)
+		free(item->buckets);
+	array_free(&table->items);
+	hash_index_done(&table->index);
+	free(table);
+}
+
+static uint64_t key_hash(const struct region_table *table, const struct region *key)
+{
+	uint32_t words[] = {key->process, key->parent, key->name, key->by_id};
+
+	return hash_bytes(words, sizeof(words), table->seed);
+}
+
+static bool key_equal(const void *context, uint32_t item, const void *wanted)
+{
+	const struct region_table *table = context;
+	const struct region *a = &table->items.items[item], *b = wanted;
+
+	return a->process == b->process && a->parent == b->parent && a->name == b->name &&
+	       a->by_id == b->by_id;
+}
+
+int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,
+			 uint32_t name, bool by_id)
+{
+	const struct region key = {
+		.process = process, .parent = parent, .name = name, .by_id = by_id};
+	uint64_t hash = key_hash(table, &key);
+	uint32_t id = hash_index_find(&table->index, hash, key_equal, table, &key);
+
+	if (id != HASH_INDEX_NONE)
+		return id;
+	if (table->items.count >= REGION_TABLE_MAX)
+		return -ENOSPC;
+	if (!array_reserve(&table->items, table->items.count + 1) ||
+	    !hash_index_add(&table->index, hash, (uint32_t)table->items.count))
+		return -ENOMEM;
+	*array_add(&table->items) = key;
+	return (int64_t)table->items.count - 1;
+}
+
+static void add(uint64_t *total, uint64_t more)
+{
+	if (__builtin_add_overflow(*total, more, total))
+		*total = UINT64_MAX;
+}
+
+void region_sums_add(struct region_sums *into, const struct region_sums *more)
+{
+	add(&into->count, more->count);
+	add(&into->lost_end, more->lost_end);
+	add(&into->interleaved, more->interleaved);
+	add(&into->unfinished, more->unfinished);
+	add(&into->total_ns, more->total_ns);
+	if (more->max_ns > into->max_ns)
+		into->max_ns = more->max_ns;
+	add(&into->items, more->items);
+	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+		add(&into->part_ns[i], more->part_ns[i]);
+	add(&into->minor_faults, more->minor_faults);
+	add(&into->major_faults, more->major_faults);
+	add(&into->read_bytes, more->read_bytes);
+	add(&into->written_bytes, more->written_bytes);
+}
+
+uint64_t region_sums_undivided_ns(const struct region_sums *sums)
+{
+	uint64_t divided_ns = 0;
+
+	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+		add(&divided_ns, sums->part_ns[i]);
+	return sums->total_ns > divided_ns ? sums->total_ns - divided_ns : 0;
+}
+
+static int merge_buckets(struct region *region, const struct region_bucket *more, size_t count)
+{
+	struct region_bucket *merged = malloc((region->bucket_count + count + 1) * sizeof(*merged));
+	size_t old = 0, new = 0, to = 0;
+
+	if (!merged)
+		return -ENOMEM;
+	while (old < region->bucket_count || new < count) {
+		const struct region_bucket *a = &region->buckets[old], *b = &more[new];
+
+		if (new == count || (old < region->bucket_count && a->index < b->index)) {
+			merged[to++] = *a;
+			old++;
+		} else if (old == region->bucket_count || b->index < a->index) {
+			merged[to++] = *b;
+			new ++;
+		} else {
+			merged[to] = *a;
+			add(&merged[to++].count, b->count);
+			old++;
+			new ++;
+		}
+	}
+	free(region->buckets);
+	region->buckets = merged;
+	region->bucket_count = to;
+	return 0;
+}
+
+int region_table_add(struct region_table *table, uint32_t region, const struct region_sums *sums,
+		     const struct region_bucket *buckets, size_t bucket_count)
+{
+	struct region *item = &table->items.items[region];
+
+	region_sums_add(&item->sums, sums);
+	return bucket_count ? merge_buckets(item, buckets, bucket_count) : 0;
+}
+
+const struct region *region_table_at(const struct region_table *table, size_t index)
+{
+	return index < table->items.count ? &table->items.items[index] : NULL;
+}
+
+size_t region_table_count(const struct region_table *table)
+{
+	return table->items.count;
+}
+
+int region_table_rekey(struct region_table *table,
+		       uint32_t (*rekey)(const void *context, uint32_t process),
+		       const void *context)
+{
+	struct region_table *fresh = region_table_new();
+	uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
+	struct region_table old;
+	int err = fresh && places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < table->items.count && !err; i++) {
+		const struct region *item = &table->items.items[i];
+		uint32_t parent = item->parent == REGION_ROOT ? REGION_ROOT : places[item->parent];
+		int64_t place = region_table_get(fresh, rekey(context, item->process), parent,
+						 item->name, item->by_id);
+
+		err = place < 0 ? (int)place
+				: region_table_add(fresh, (uint32_t)place, &item->sums,
+						   item->buckets, item->bucket_count);
+		places[i] = (uint32_t)place;
+	}
+	free(places);
+	if (!err) {
+		old = *table;
+		*table = *fresh;
+		*fresh = old;
+	}
+	region_table_free(fresh);
+	return err;
+}
+
+void region_histogram(const struct region *region, struct histogram *into)
+{
+	for (size_t i = 0; i < region->bucket_count; i++) {
+		const struct region_bucket *bucket = &region->buckets[i];
+
+		if (bucket->index >= PKBPF_HISTOGRAM_BUCKETS)
+			continue;
+		add(&into->buckets[bucket->index], bucket->count);
+		add(&into->count, bucket->count);
+	}
+	add(&into->sum, region->sums.total_ns);
+	if (region->sums.max_ns > into->max)
+		into->max = region->sums.max_ns;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Regions of a profile: each below the one that it was entered in, as a tree per process, with its
+ * sums and the histogram of its wall times. A region counts in the interval in which it is left.
+ * One owner thread.
+ */
+#ifndef PKBPF_PROFILE_ACCOUNT_REGION_TABLE_H
+#define PKBPF_PROFILE_ACCOUNT_REGION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/span.h>
+
+#include "base/histogram.h"
+
+#define REGION_ROOT UINT32_MAX
+/* More are not kept: -ENOSPC. */
+#define REGION_TABLE_MAX 65536U
+
+/* Times in ns. wall = sum of parts + what could not be divided. */
+struct region_sums {
+	uint64_t count;
+	uint64_t lost_end;    /* ended without being left: exit, longjmp */
+	uint64_t interleaved; /* of count: with others of their thread, so without parts */
+	uint64_t unfinished;  /* open at the end */
+	uint64_t total_ns, max_ns;
+	uint64_t items;
+	uint64_t part_ns[PKBPF_WAIT_STATES];
+	uint64_t minor_faults, major_faults;
+	uint64_t read_bytes, written_bytes;
+};
+
+struct region_bucket {
+	uint32_t index;
+	uint64_t count;
+};
+
+struct region {
+	uint32_t process; /* incarnation id in the process table */
+	uint32_t parent;  /* index of a region of the same process, before this one; REGION_ROOT */
+	uint32_t name;	  /* string of the profile */
+	bool by_id;	  /* begun and ended by number, perhaps in different threads */
+	struct region_sums sums;
+	struct region_bucket *buckets; /* ascending; owned by the table */
+	size_t bucket_count;
+};
+
+struct region_table;
+
+struct region_table *region_table_new(void);
+void region_table_free(struct region_table *table);
+/* Index of the region with this key, which is added if it is new. -ENOMEM, -ENOSPC. */
+int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,
+			 uint32_t name, bool by_id);
+/* Adds to a region; buckets ascending, indexes below PKBPF_HISTOGRAM_BUCKETS. -ENOMEM: the sums are
+ * added, the histogram is not. */
+int region_table_add(struct region_table *table, uint32_t region, const struct region_sums *sums,
+		     const struct region_bucket *buckets, size_t bucket_count);
+/* In the order of their first change: a parent before its children. NULL at the end; valid until
+ * the next get. */
+const struct region *region_table_at(const struct region_table *table, size_t index);
+size_t region_table_count(const struct region_table *table);
+/* Changes the process of each region, as rekey says, and adds up those that are the same then.
+ * -ENOMEM: nothing has changed. */
+int region_table_rekey(struct region_table *table,
+		       uint32_t (*rekey)(const void *context, uint32_t process),
+		       const void *context);
+
+void region_sums_add(struct region_sums *into, const struct region_sums *more);
+/* The wall time that could not be divided. */
+uint64_t region_sums_undivided_ns(const struct region_sums *sums);
+/* Adds the wall times of a region to a histogram for percentiles. */
+void region_histogram(const struct region *region, struct histogram *into);
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Prints the regions of programs as trees, with how long each took and where that time went. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/text_append.h"
+#include "report/summary.h"
+#include "report/text_sections.h"
+#include "report/text_table.h"
+#include "rows/human.h"
+#include "rows/region_list.h"
+
+DEFINE_CLEANUP(struct text_table *, text_table_free)
+
+/* Of the page: a title, a heading of columns, and a line for what needs explaining. */
+#define OTHER_LINES 3
+#define MAX_INDENT  16
+
+static const struct text_column columns[] = {
+	{.title = "region", .left = true, .flexible = true, .max_columns = 48},
+	{.title = "count"},
+	{.title = "wall"},
+	{.title = "of parent", .expendable = 2},
+	{.title = "on-CPU"},
+	{.title = "run queue", .expendable = 1},
+	{.title = "sleep"},
+	{.title = "disk", .expendable = 1},
+	{.title = "p50"},
+	{.title = "p95", .expendable = 3},
+	{.title = "p99"},
+	{.title = "max"},
+	{.title = "items/s", .expendable = 4},
+};
+
+/* What the waits of regions are, of which some do not know. */
+static void add_parts(struct text_table *table, const struct region_sums *sums)
+{
+	const uint64_t *part_ns = sums->part_ns;
+	bool is_known = region_sums_undivided_ns(sums) < sums->total_ns;
+	const uint64_t shown_ns[] = {
+		part_ns[PKBPF_WAIT_NONE],
+		part_ns[PKBPF_WAIT_RUNQUEUE],
+		part_ns[PKBPF_WAIT_SLEEP] + part_ns[PKBPF_WAIT_STOPPED],
+		part_ns[PKBPF_WAIT_DISK] + part_ns[PKBPF_WAIT_UNINTERRUPTIBLE],
+	};
+	char share[HUMAN_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(shown_ns); i++)
+		text_table_cell(table, !is_known ? "-"
+				       : shown_ns[i]
+					       ? human_share(share, shown_ns[i], sums->total_ns)
+					       : ".");
+}
+
+static void add_time(struct text_table *table, uint64_t time_ns, uint64_t count)
+{
+	char buffer[HUMAN_SIZE];
+
+	text_table_cell(table, count ? human_time(buffer, time_ns) : "-");
+}
+
+static void add_line(struct text_table *table, const struct region_list *list, size_t index)
+{
+	const struct region_line *line = &list->lines[index];
+	int indent = line->depth < MAX_INDENT / 2 ? 2 * (int)line->depth : MAX_INDENT;
+	char buffer[HUMAN_SIZE];
+
+	text_table_cellf(table, "%*s%s%s", indent, "", line->name, line->by_id ? " (by id)" : "");
+	text_table_cell(table, human_count(buffer, line->sums.count));
+	add_time(table, line->sums.total_ns, line->sums.count);
+	text_table_cell(table, line->parent == REGION_ROOT
+				       ? ""
+				       : human_share(buffer, line->sums.total_ns,
+						     list->lines[line->parent].sums.total_ns));
+	add_parts(table, &line->sums);
+	add_time(table, line->p50_ns, line->sums.count);
+	add_time(table, line->p95_ns, line->sums.count);
+	add_time(table, line->p99_ns, line->sums.count);
+	add_time(table, line->sums.max_ns, line->sums.count);
+	if (line->sums.items)
+		text_table_cell(table, human_count(buffer, human_whole(line->items_per_second)));
+	else
+		text_table_cell(table, ".");
+}
+
+static const char *comm_of(const struct region_list *list, size_t index)
+{
+	return list->lines[index].comm;
+}
+
+/* The lines of one comm, which follow each other. */
+static size_t lines_of_comm(const struct region_list *list, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < list->count &&
+	       (list->lines[end].depth || strcmp(comm_of(list, end), comm_of(list, first)) == 0))
+		end++;
+	return end - first;
+}
+
+static int write_comm(const struct text_report *report, const struct region_list *list,
+		      size_t first, size_t count)
+{
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(columns, ARRAY_SIZE(columns));
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		add_line(table, list, first + i);
+	return text_table_write(table, report->width, report->out);
+}
+
+/* What does not show in the columns. */
+static void write_notes(const struct text_report *report, const struct region_list *list)
+{
+	uint64_t not_left = 0, unfinished = 0, undivided_ns = 0, total_ns = 0;
+	char text[256] = "", number[HUMAN_SIZE];
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct region_sums *sums = &list->lines[i].sums;
+
+		not_left += sums->lost_end;
+		unfinished += sums->unfinished;
+		if (!list->lines[i].by_id && sums->count > sums->interleaved) {
+			undivided_ns += region_sums_undivided_ns(sums);
+			total_ns += sums->total_ns;
+		}
+	}
+	if (unfinished)
+		text_append(text, sizeof(text), "%s open at the end; ",
+			    human_counted(number, unfinished, "regions"));
+	if (not_left)
+		text_append(text, sizeof(text), "%s ended without being left; ",
+			    human_counted(number, not_left, "regions"));
+	if (undivided_ns)
+		text_append(text, sizeof(text),
+			    "%s of their time is not divided (record offcpu events as well); ",
+			    human_share(number, undivided_ns, total_ns));
+	if (!text[0])
+		return;
+	text[strlen(text) - 2] = '\0';
+	text_wrap(report->out, report->width, " ", 2, text);
+}
+
+static int write_all(const struct text_report *report, const struct region_list *list, size_t lines)
+{
+	size_t shown = 0;
+	int err = 0;
+
+	for (size_t first = 0; first < list->count && shown < lines && !err;) {
+		size_t count = lines_of_comm(list, first);
+		size_t fits = count < lines - shown ? count : lines - shown;
+
+		text_heading(report, "Regions of %s (shares: of the wall time)",
+			     comm_of(list, first)[0] ? comm_of(list, first) : "a process");
+		err = write_comm(report, list, first, fits);
+		shown += fits;
+		first += count;
+	}
+	text_more(report, list->count - shown, "regions");
+	return err;
+}
+
+static int write_regions(const struct text_report *report, size_t lines)
+{
+	_cleanup_(region_list_done) struct region_list list = {0};
+	int err;
+
+	if (!region_table_count(profile_regions(report->profile)) || !lines)
+		return 0;
+	err = region_list_init(&list, report->profile, REGION_BY_COMM);
+	err = err ? err : write_all(report, &list, lines);
+	if (!err)
+		write_notes(report, &list);
+	return err;
+}
+
+int text_regions(const struct text_report *report)
+{
+	return write_regions(report, SIZE_MAX);
+}
+
+int summary_regions(const struct summary *summary, size_t lines)
+{
+	return write_regions(&summary->report, lines > OTHER_LINES ? lines - OTHER_LINES : 0);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The regions of a profile as lines: of each process, of each comm, or of all together. */
+#ifndef PKBPF_ROWS_REGION_LIST_H
+#define PKBPF_ROWS_REGION_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+
+enum region_grouping {
+	REGION_BY_PROCESS, /* a tree for each process */
+	REGION_BY_COMM,	   /* one for all processes of one comm */
+	/* One line for each name, wherever it is; a region inside one of the same name adds to the
+	 * count and the percentiles, not to the times. */
+	REGION_BY_NAME,
+};
+
+struct region_line {
+	const char *name; /* not escaped; of the profile */
+	const char *comm; /* of its process; "": unknown, or REGION_BY_NAME */
+	uint32_t pid;	  /* 0: unknown, or several */
+	uint32_t parent;  /* line before this one; REGION_ROOT: none */
+	uint32_t depth;	  /* 0: has no parent */
+	bool by_id;
+	struct region_sums sums;
+	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
+	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
+	double items_per_second;	 /* items / wall time in the region; 0: no items */
+};
+
+struct region_list {		   /* zero-initialised: empty */
+	struct region_line *lines; /* a parent before its children; siblings by wall time */
+	size_t count;
+};
+
+/* -ENOMEM. */
+int region_list_init(struct region_list *list, const struct profile *profile,
+		     enum region_grouping grouping);
+void region_list_done(struct region_list *list);
+/* Of REGION_BY_NAME; NULL: no such region. */
+const struct region_line *region_list_find(const struct region_list *list, const char *name);
+
+#endif

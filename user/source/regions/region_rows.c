@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Makes records of the rows of regions. */
+#include "source/regions/region_rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* The names from the outermost region to this one; 0: the chain is broken. */
+static uint32_t path_of(const struct region_rows *rows, uint32_t row,
+			uint32_t ret_path[PKBPF_SPAN_DEPTH])
+{
+	uint32_t depth = 0, reversed[PKBPF_SPAN_DEPTH];
+
+	for (; row != PKBPF_NO_ROW; row = rows->rows[row].parent) {
+		if (depth == PKBPF_SPAN_DEPTH || row >= rows->count || !rows->rows[row].pid)
+			return 0;
+		reversed[depth++] = row;
+	}
+	for (uint32_t i = 0; i < depth; i++)
+		ret_path[i] = reversed[depth - 1 - i];
+	return depth;
+}
+
+static bool has_news(const struct region_rows *rows, uint32_t number)
+{
+	const volatile struct pkbpf_span_row *row = &rows->rows[number];
+	const struct pkbpf_span_row *sent = &rows->sent[number];
+
+	return row->count != sent->count || row->lost_end != sent->lost_end ||
+	       (rows->unfinished && rows->unfinished[number]);
+}
+
+/* Takes what was added to a number that the kernel side only adds to. */
+static uint64_t take(const volatile uint64_t *now, uint64_t *sent)
+{
+	uint64_t value = *now, added = value - *sent;
+
+	*sent = value;
+	return added;
+}
+
+static uint32_t count_buckets(const volatile struct pkbpf_span_row *row,
+			      const struct pkbpf_span_row *sent)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++)
+		count += row->buckets[i] != sent->buckets[i];
+	return count;
+}
+
+static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_span_row *row,
+		 struct pkbpf_span_row *sent, uint32_t bucket_count)
+{
+	uint32_t filled = 0;
+
+	record->pid = row->pid;
+	/* The count first: a region that ends now is in the sums, and in the next count. */
+	record->count = take((const volatile uint64_t *)&row->count, (uint64_t *)&sent->count);
+	record->lost_end =
+		take((const volatile uint64_t *)&row->lost_end, (uint64_t *)&sent->lost_end);
+	record->interleaved =
+		take((const volatile uint64_t *)&row->interleaved, (uint64_t *)&sent->interleaved);
+	record->total_ns =
+		take((const volatile uint64_t *)&row->total_ns, (uint64_t *)&sent->total_ns);
+	record->max_ns = row->max_ns;
+	record->items = take((const volatile uint64_t *)&row->items, (uint64_t *)&sent->items);
+	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+		record->part_ns[i] = take((const volatile uint64_t *)&row->part_ns[i],
+					  (uint64_t *)&sent->part_ns[i]);
+	record->minor_faults = take((const volatile uint64_t *)&row->minor_faults,
+				    (uint64_t *)&sent->minor_faults);
+	record->major_faults = take((const volatile uint64_t *)&row->major_faults,
+				    (uint64_t *)&sent->major_faults);
+	record->read_bytes =
+		take((const volatile uint64_t *)&row->read_bytes, (uint64_t *)&sent->read_bytes);
+	record->written_bytes = take((const volatile uint64_t *)&row->written_bytes,
+				     (uint64_t *)&sent->written_bytes);
+	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS && filled < bucket_count; i++) {
+		uint32_t now = row->buckets[i];
+
+		if (now == sent->buckets[i])
+			continue;
+		record->buckets[filled++] =
+			(struct pkbpf_histogram_bucket){i, now - sent->buckets[i]};
+		sent->buckets[i] = now;
+	}
+	record->n_buckets = filled;
+}
+
+static int send_row(struct region_rows *rows, uint32_t number, uint64_t now_ns,
+		    struct event_buffer *buffer)
+{
+	const volatile struct pkbpf_span_row *row = &rows->rows[number];
+	struct pkbpf_span_row *sent = &rows->sent[number];
+	uint32_t path[PKBPF_SPAN_DEPTH], depth = path_of(rows, number, path),
+					 bucket_count = count_buckets(row, sent);
+	size_t size = sizeof(struct pkbpf_event_region) +
+		      bucket_count * sizeof(struct pkbpf_histogram_bucket) +
+		      (size_t)depth * PKBPF_SPAN_NAME;
+	struct pkbpf_event_region *record;
+	char *names;
+
+	if (!depth)
+		return 0;
+	record = event_buffer_add(buffer, size, PKBPF_EVENT_REGION, (uint16_t)row->flags, now_ns);
+	if (!record)
+		return -ENOMEM;
+	fill(record, row, sent, bucket_count);
+	record->unfinished = rows->unfinished ? rows->unfinished[number] : 0;
+	record->depth = depth;
+	names = (char *)&record->buckets[record->n_buckets];
+	for (uint32_t i = 0; i < depth; i++)
+		memcpy(names + (size_t)i * PKBPF_SPAN_NAME, (const char *)rows->rows[path[i]].name,
+		       PKBPF_SPAN_NAME);
+	return 0;
+}
+
+int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_buffer *buffer)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < rows->count && !err; i++) {
+		if (rows->rows[i].pid && has_news(rows, i))
+			err = send_row(rows, i, now_ns, buffer);
+	}
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The places of a file at which programs enter and leave regions. */
+#ifndef PKBPF_SOURCE_REGIONS_REGION_SITES_H
+#define PKBPF_SOURCE_REGIONS_REGION_SITES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "elf/elf_file.h"
+
+enum region_role {
+	REGION_ENTER,
+	REGION_LEAVE,
+	REGION_ITEMS,
+	REGION_BEGIN,
+	REGION_END,
+	REGION_PYTHON, /* sys.audit() of an interpreter */
+	REGION_ROLES,
+};
+
+struct region_site {
+	enum region_role role;
+	uint64_t offset;	   /* in the file */
+	uint64_t semaphore_offset; /* of the counter that the kernel raises; 0: none */
+};
+
+struct region_sites {
+	ARRAY_OF(struct region_site) items;
+};
+
+/* Adds the sites of a file; path: as the kernel shows it. 0 also without sites. -ENOMEM; -EIO. */
+int region_sites_find(const struct elf_file *file, const char *path, struct region_sites *sites);
+void region_sites_done(struct region_sites *sites);
+
+#endif

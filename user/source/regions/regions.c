@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The source of regions: looks for programs that mark them, and drains their sums. */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <pkbpf/span.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/parse_value.h"
+#include "capture/tracing_program.h"
+#include "process/process_table.h"
+#include "source/mapped_table.h"
+#include "source/regions/region_command.h"
+#include "source/regions/region_probes.h"
+#include "source/regions/region_rows.h"
+#include "source/source.h"
+#include "source/source_options.h"
+
+#include "pkbpf.skel.h"
+
+/* Rows, one for each path of regions in each process: 2.9 KB each. */
+#define ROWS 2048U
+/* Threads that have entered a region and live: 4.3 KB each. */
+#define THREADS 1024U
+/* Regions with an id that are open at one time. */
+#define IDS		  8192U
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+
+/* A file that was looked at: its id may become that of another one. */
+struct seen_file {
+	uint64_t inode;
+	uint32_t device_major, device_minor;
+	bool seen;
+};
+
+/* A file that has probes. The same one may be there under several numbers of devices: as a layer
+ * of many containers, and by itself. A second set of probes would count all twice. */
+struct probed_file {
+	uint64_t inode, size;
+	struct timespec modified, changed;
+};
+
+struct source {
+	struct session *session;
+	struct region_probes *probes;
+	struct mapped_table row_table, stack_table;
+	struct region_rows rows;
+	struct bpf_link *on_exit, *on_exec;
+	ARRAY_OF(struct seen_file) files; /* by id */
+	ARRAY_OF(struct probed_file) probed;
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+	bool is_attached;
+};
+
+static void regions_free(struct source *source)
+{
+	bpf_link__destroy(source->on_exit);
+	bpf_link__destroy(source->on_exec);
+	region_probes_free(source->probes);
+	mapped_table_close(&source->row_table);
+	mapped_table_close(&source->stack_table);
+	array_free(&source->files);
+	array_free(&source->probed);
+	event_buffer_done(&source->buffer);
+	free(source->rows.sent);
+	free(source);
+}
+
+static bool regions_are_wanted(const struct source_options *options)
+{
+	return options->regions.wanted;
+}
+
+static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_program *const programs[] = {
+		skeleton->progs.span_enter, skeleton->progs.span_leave, skeleton->progs.span_items,
+		skeleton->progs.span_begin, skeleton->progs.span_end,	skeleton->progs.span_python,
+		skeleton->progs.span_exit,  skeleton->progs.span_exec,
+	};
+	struct bpf_map *const maps[] = {
+		skeleton->maps.span_threads,   skeleton->maps.span_stacks,
+		skeleton->maps.span_rows,      skeleton->maps.span_row_index,
+		skeleton->maps.span_ids,       skeleton->maps.span_free_stacks,
+		skeleton->maps.span_free_rows,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		bpf_program__set_autoload(programs[i], wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+}
+
+static int size_maps(struct source *source, struct pkbpf_bpf *skeleton)
+{
+	int err = mapped_table_configure(&source->row_table, skeleton->maps.span_rows, ROWS);
+
+	err = err ? err
+		  : mapped_table_configure(&source->stack_table, skeleton->maps.span_stacks,
+					   THREADS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_stacks, THREADS);
+	return err ? err : bpf_map__set_max_entries(skeleton->maps.span_ids, IDS);
+}
+
+static int regions_configure(struct session *session, const struct source_options *options,
+			     struct source **ret_source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	(void)options;
+	if (!source)
+		return error_set(error, ENOMEM, "cannot prepare regions: out of memory");
+	source->session = session;
+	err = region_probes_new(skeleton, session_kernel_types(session), &source->probes);
+	err = err ? err : size_maps(source, skeleton);
+	if (err) {
+		regions_free(source);
+		return error_set(error, -err, "cannot prepare the BPF maps of regions: %s",
+				 strerror(-err));
+	}
+	skeleton->rodata->span_config.has_accounts =
+		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
+	*ret_source = source;
+	return 0;
+}
+
+/* ---- files ---- */
+
+static void say_unwatched(struct source *source, const char *path, const char *why)
+{
+	log_warning(session_options(source->session)->log, "cannot watch the regions of %s: %s",
+		    path, why);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Notes that a file gets probes. false: it has them, or there is no memory. */
+static bool note_probed(struct source *source, int fd)
+{
+	struct probed_file *item;
+	struct stat stat;
+
+	if (fstat(fd, &stat))
+		return false;
+	array_foreach(&source->probed, known)
+		if (known->inode == stat.st_ino && known->size == (uint64_t)stat.st_size &&
+		    same_time(known->modified, stat.st_mtim) &&
+		    same_time(known->changed, stat.st_ctim))
+			return false;
+	item = array_add(&source->probed);
+	if (item)
+		*item = (struct probed_file){stat.st_ino, (uint64_t)stat.st_size, stat.st_mtim,
+					     stat.st_ctim};
+	return item;
+}
+
+static void watch_file(void *context, int fd, const char *path)
+{
+	struct source *source = context;
+	struct region_sites sites = {0};
+	struct elf_file file;
+	struct error error;
+
+	if (elf_file_open(&file, fd) < 0)
+		return;
+	if (region_sites_find(&file, path, &sites) < 0)
+		say_unwatched(source, path, "the file cannot be read");
+	else if (!sites.items.count || !note_probed(source, fd))
+		;
+	else if (region_probes_add(source->probes, fd, &sites, &error) < 0)
+		say_unwatched(source, path, error.text);
+	else
+		log_info(session_options(source->session)->log, "watching the regions of %s", path);
+	region_sites_done(&sites);
+	elf_file_done(&file);
+}
+
+static bool is_new(struct source *source, const struct mapped_file *file)
+{
+	struct seen_file *seen;
+
+	while (source->files.count <= file->id)
+		if (!array_add(&source->files))
+			return false;
+	seen = &source->files.items[file->id];
+	if (seen->seen && seen->inode == file->inode && seen->device_major == file->device_major &&
+	    seen->device_minor == file->device_minor)
+		return false;
+	*seen = (struct seen_file){file->inode, file->device_major, file->device_minor, true};
+	return true;
+}
+
+static void look_at_file(struct source *source, uint32_t id)
+{
+	struct mapped_file_table *files =
+		process_table_files(session_options(source->session)->processes);
+	struct mapped_file *file = mapped_file_table_get(files, id);
+	int fd;
+
+	if (!file || file->type != MAPPED_FILE_REGULAR || !is_new(source, file))
+		return;
+	fd = mapped_file_open(files, file);
+	if (fd >= 0)
+		watch_file(source, fd, file->path);
+}
+
+static void look_at_process(struct source *source, uint32_t pid)
+{
+	struct process_table *table = session_options(source->session)->processes;
+	const struct process *process = process_table_find(table, pid);
+	const struct address_space *space = process ? process_table_mappings(table, process) : NULL;
+	const struct mapping_list *list = space ? address_space_mappings(space) : NULL;
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (mapping_has_file(&list->items[i]))
+			look_at_file(source, list->items[i].file);
+}
+
+/* Looks at files that targets have mapped since the last time. */
+static void look_at_files(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	struct u32_list pids = {0};
+	size_t count;
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS) {
+		if (session_targets_now(source->session, &pids) == 0)
+			for (size_t i = 0; i < pids.count; i++)
+				look_at_process(source, pids.items[i]);
+		free(pids.items);
+		return;
+	}
+	count = mapped_file_table_count(process_table_files(options->processes));
+	for (uint32_t id = 0; id < count; id++)
+		look_at_file(source, id);
+}
+
+/* ---- the interval ---- */
+
+static int regions_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int err = mapped_table_open(&source->row_table, error);
+
+	err = err ? err : mapped_table_open(&source->stack_table, error);
+	if (err)
+		return err;
+	source->rows.rows = source->row_table.items;
+	source->rows.count = source->row_table.count;
+	source->rows.sent = calloc(ROWS, sizeof(*source->rows.sent));
+	if (!source->rows.sent)
+		return error_set(error, ENOMEM, "cannot prepare regions: out of memory");
+	err = tracing_program_attach(skeleton->progs.span_exit, &source->on_exit, error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.span_exec, &source->on_exec, error);
+	source->is_attached = err == 0;
+	if (err)
+		return err;
+	if (session_options(source->session)->command)
+		region_command_files(session_options(source->session)->command, watch_file, source);
+	look_at_files(source);
+	return 0;
+}
+
+static void regions_begin(struct source *source, uint64_t start_ns)
+{
+	source->last_drain_ns = start_ns;
+	__atomic_store_n(&session_skeleton(source->session)->bss->span_control.start_ns, start_ns,
+			 __ATOMIC_RELEASE);
+}
+
+static void regions_end(struct source *source, uint64_t end_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->span_control.end_ns, end_ns,
+			 __ATOMIC_RELEASE);
+}
+
+static int drain(struct source *source)
+{
+	int err = region_rows_drain(&source->rows, clock_now_ns(), &source->buffer);
+
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+static int regions_poll(struct source *source)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	look_at_files(source);
+	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
+		return 0;
+	source->last_drain_ns = now_ns;
+	return drain(source);
+}
+
+static int regions_cut(struct source *source, uint64_t until_ns)
+{
+	int err = drain(source);
+
+	(void)until_ns;
+	/* The largest value of each slice. */
+	for (uint32_t i = 0; i < source->rows.count && !err; i++)
+		((volatile struct pkbpf_span_row *)source->row_table.items)[i].max_ns = 0;
+	return err;
+}
+
+/* Counts the regions that are open at the end. */
+static void count_unfinished(const struct source *source, uint64_t *unfinished)
+{
+	const volatile struct pkbpf_span_stack *stacks = source->stack_table.items;
+
+	for (uint32_t i = 0; i < source->stack_table.count; i++) {
+		uint32_t depth = stacks[i].tid ? stacks[i].depth : 0;
+
+		for (uint32_t j = 0; j < depth && j < PKBPF_SPAN_DEPTH; j++)
+			if (stacks[i].frames[j].row < ROWS)
+				unfinished[stacks[i].frames[j].row]++;
+	}
+}
+
+static void regions_detach(struct source *source)
+{
+	uint64_t *unfinished;
+
+	if (!source->is_attached)
+		return;
+	source->is_attached = false;
+	if (!session_skeleton(source->session)->bss->span_control.end_ns)
+		regions_end(source, clock_now_ns());
+	region_probes_remove(source->probes);
+	unfinished = calloc(ROWS, sizeof(*unfinished));
+	if (unfinished)
+		count_unfinished(source, unfinished);
+	source->rows.unfinished = unfinished;
+	/* The stream counts records that are missing for lack of memory. */
+	drain(source);
+	source->rows.unfinished = NULL;
+	free(unfinished);
+}
+
+const struct source_ops source_regions = {
+	.name = "regions",
+	.summary = "times of marked regions",
+	.options = region_option_rows,
+	.is_wanted = regions_are_wanted,
+	.choose = regions_choose,
+	.configure = regions_configure,
+	.attach = regions_attach,
+	.begin = regions_begin,
+	.end = regions_end,
+	.cut = regions_cut,
+	.poll = regions_poll,
+	.detach = regions_detach,
+	.free = regions_free,
+};
