@@ -28,6 +28,14 @@ begin "nested regions are counted, and their parts add up to the wall time"
 same_output nest "$workloads/regions" nest 40
 checker "$here/regions_check.py" nest nest.json 40 "$(sed -n 's/^wall //p' watched)"
 
+begin "conditions on regions"
+for expression in 'region[wait].p99>1ms=3' 'region[wait].count<40=0' 'region[compute].throughput<100k/s=3' 'region[none].p99>1s=1' \
+	'?region[none].p99>1s=0'; do
+	"$pkbpf" report -q nest.pkbpf -o /dev/null -f text --fail-if "${expression%=*}" >said 2>&1
+	status=$?
+	[ $status = "${expression##*=}" ] || fail "$expression: status $status"
+done
+
 begin "a recording has the same regions"
 "$pkbpf" report -q nest.pkbpf -o again.json >said 2>&1 || fail "status $?: $(cat said)"
 checker "$here/regions_check.py" equal nest.json again.json
@@ -42,7 +50,7 @@ checker "$here/regions_check.py" counts odd.json around_jump=50 jumped=0+200 end
 	handler=50 interrupted=50 deep=32 afterwards=50
 
 begin "C++ exceptions"
-if g++ -O2 -pthread -o exceptions "$here/region_exceptions.cpp" 2>said; then
+if g++ -O2 -pthread -I"$here/../../include" -o exceptions "$here/region_exceptions.cpp" 2>said; then
 	same_output exceptions ./exceptions
 	checker "$here/regions_check.py" counts exceptions.json try=4000 thrower=16000
 else

@@ -6,7 +6,9 @@
 
 #include "cli/exit_status.h"
 #include "base/near_match.h"
+#include "base/cleanup.h"
 #include "finding/condition.h"
+#include "finding/region_condition.h"
 
 struct teller {
 	struct console *console;
@@ -27,6 +29,8 @@ int conditions_check_events(const struct cli_options *options, uint32_t kinds_ma
 	struct error reason;
 
 	array_foreach(&options->conditions, text) {
+		if (region_condition_is(*text))
+			continue;
 		if (condition_parse(*text, &condition, error) < 0)
 			return -EINVAL;
 		if (condition_check_possible(&condition, kinds_mask, options->by, &reason) < 0)
@@ -68,15 +72,43 @@ static int tell_absent(const struct teller *teller, const struct condition *cond
 	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
 }
 
+/* Returns the status, which may have become worse. */
+static int check_region(const struct teller *teller, const struct region_list *list, int status)
+{
+	struct region_condition condition;
+	char sentence[256];
+	int holds;
+
+	if (region_condition_parse(teller->expression, &condition, NULL) < 0)
+		return status; /* was checked when it was read */
+	holds = region_condition_check(&condition, list, sentence, sizeof(sentence));
+	if (holds > 0) {
+		tell((void *)teller, sentence);
+		return EXIT_STATUS_CONDITION;
+	}
+	if (holds == -ENODATA)
+		console_error(teller->console, "--fail-if %s: not measured; add offcpu to --events",
+			      teller->expression);
+	if (holds != -ESRCH || condition.may_be_absent)
+		return status;
+	console_error(teller->console,
+		      "--fail-if %s: no region of this name was recorded%s; a ? before it allows "
+		      "absence",
+		      teller->expression, list->count ? "" : ", nor any other (see --regions)");
+	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
+}
+
 int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console)
 {
+	_cleanup_(region_list_done) struct region_list regions = {0};
 	const struct resource_rows *rows;
 	int status = EXIT_STATUS_DONE;
 
 	if (!options->conditions.count)
 		return status;
-	if (results_rows(results, &rows) < 0) {
+	if (results_rows(results, &rows) < 0 ||
+	    region_list_init(&regions, results->profile, REGION_BY_NAME) < 0) {
 		console_error(console, "cannot check --fail-if: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
@@ -85,6 +117,10 @@ int conditions_check(const struct cli_options *options, struct results *results,
 		struct condition condition;
 		int breaches;
 
+		if (region_condition_is(teller.expression)) {
+			status = check_region(&teller, &regions, status);
+			continue;
+		}
 		if (condition_parse(teller.expression, &condition, NULL) < 0)
 			continue; /* was checked when it was read */
 		breaches = condition_check(&condition, rows, tell, &teller);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/near_match.h"
 #include "finding/condition.h"
+#include "finding/region_condition.h"
 #include "report/report.h"
 #include "source/source.h"
 
@@ -154,9 +155,11 @@ static int parse_format(void *context, const char *value, struct error *error)
 static int parse_fail_if(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
+	struct region_condition of_region;
 	struct condition condition;
 	const char **slot;
-	int err = condition_parse(value, &condition, error);
+	int err = region_condition_is(value) ? region_condition_parse(value, &of_region, error)
+					     : condition_parse(value, &condition, error);
 
 	if (err < 0)
 		return err;

@@ -15,90 +15,14 @@
 #include "rows/human.h"
 #include "profile/kind_table.h"
 
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static const struct unit time_units[] = {
-	{"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
-	{"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0},
-};
-
-static const struct unit byte_units[] = {
-	{"", 1},       {"B", 1},	{"K", 0x1p10}, {"KiB", 0x1p10},
-	{"M", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30},
-	{"T", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0},
-};
-
-static const struct unit percent_units[] = {{"%", 1}, {"", 1}, {NULL, 0}};
-static const struct unit count_units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {NULL, 0}};
-
-static const struct unit *units_of(enum figure_unit unit, const char **ret_example)
-{
-	switch (unit) {
-	case FIGURE_NS:
-		*ret_example = "10ms";
-		return time_units;
-	case FIGURE_BYTES:
-	case FIGURE_SIGNED_BYTES:
-		*ret_example = "64MiB";
-		return byte_units;
-	case FIGURE_PERCENT:
-		*ret_example = "80%";
-		return percent_units;
-	case FIGURE_COUNT:
-		break;
-	}
-	*ret_example = "1000";
-	return count_units;
-}
-
-/* Digits with at most one point; strtod would take "inf", "0x1p3" and other languages' points. */
-static size_t number_length(const char *text)
-{
-	size_t whole = strspn(text, "0123456789"), length = whole;
-
-	if (text[length] == '.')
-		length += 1 + strspn(text + length + 1, "0123456789");
-	return whole && length < 32 ? length : 0;
-}
-
-static double parse_number(const char *text, size_t length)
-{
-	double value = 0, scale = 1;
-	bool is_fraction = false;
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '.') {
-			is_fraction = true;
-			continue;
-		}
-		value = value * 10 + (text[i] - '0');
-		scale *= is_fraction ? 10 : 1;
-	}
-	return value / scale;
-}
-
 static int parse_value(const char *text, struct condition *condition, struct error *error)
 {
 	const char *example;
-	const struct unit *unit = units_of(condition->figure->unit, &example);
-	bool is_negative = *text == '-' && condition->figure->unit == FIGURE_SIGNED_BYTES;
-	size_t length = number_length(text + is_negative), unit_length;
 
-	text += is_negative + length;
-	unit_length = strcspn(text, " \t");
-	for (; length && unit->name; unit++)
-		if (strlen(unit->name) == unit_length &&
-		    strncmp(unit->name, text, unit_length) == 0)
-			break;
-	if (!length || !unit->name || text[unit_length + strspn(text + unit_length, " \t")])
+	if (quantity_parse(text, condition->figure->unit, &condition->value, &example))
 		return error_set(error, EINVAL,
 				 "invalid value in --fail-if: expected one like %s for %s.%s",
 				 example, condition->figure->group, condition->figure->name);
-	condition->value =
-		parse_number(text - length, length) * unit->factor * (is_negative ? -1 : 1);
 	return 0;
 }
 
@@ -145,30 +69,20 @@ static int parse_figure(const char *name, size_t length, struct condition *condi
 
 int condition_parse(const char *text, struct condition *ret_condition, struct error *error)
 {
-	const char *above, *below, *comparison, *colon, *value;
+	const char *comparison, *colon;
 	struct condition condition = {0};
 	int err = 0;
 
 	text += strspn(text, " \t");
 	condition.may_be_absent = *text == '?';
 	text += condition.may_be_absent;
-	/* Names may hold any character: the comparison is the last one there is, the colon the last
-	 * one before it. */
-	above = strrchr(text, '>');
-	below = strrchr(text, '<');
-	comparison = !above ? below : !below || above > below ? above : below;
+	/* The colon is the last one before the comparison. */
+	comparison = comparator_find(text, &condition.comparison);
 	if (!comparison || comparison == text)
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --fail-if: expected a condition like "
 				 "blockio.p99>10ms or lost>0",
 				 text);
-	value = comparison + 1;
-	condition.comparison = *comparison == '>' ? CONDITION_ABOVE : CONDITION_BELOW;
-	if (*value == '=') {
-		condition.comparison = *comparison == '>' ? CONDITION_AT_LEAST : CONDITION_AT_MOST;
-		value++;
-	}
-	value += strspn(value, " \t");
 	colon = memrchr(text, ':', (size_t)(comparison - text));
 	if (colon) {
 		err = parse_who(text, (size_t)(colon - text), &condition, error);
@@ -184,7 +98,7 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 				"--fail-if: %s.%s belongs to the whole profile; omit the part "
 				"before the colon",
 				condition.figure->group, condition.figure->name);
-	err = err ? err : parse_value(value, &condition, error);
+	err = err ? err : parse_value(comparator_value(comparison), &condition, error);
 	if (!err)
 		*ret_condition = condition;
 	return err;
@@ -192,42 +106,12 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 
 bool condition_passes(const struct condition *condition, double value)
 {
-	switch (condition->comparison) {
-	case CONDITION_ABOVE:
-		return value > condition->value;
-	case CONDITION_AT_LEAST:
-		return value >= condition->value;
-	case CONDITION_BELOW:
-		return value < condition->value;
-	case CONDITION_AT_MOST:
-		return value <= condition->value;
-	}
-	return false;
+	return comparator_holds(condition->comparison, value, condition->value);
 }
 
 void condition_format(char buffer[HUMAN_SIZE], enum figure_unit unit, double value)
 {
-	uint64_t size = human_whole(value < 0 ? -value : value);
-	char bytes[HUMAN_SIZE];
-
-	switch (unit) {
-	case FIGURE_NS:
-		human_time(buffer, size);
-		break;
-	case FIGURE_BYTES:
-		human_bytes(buffer, size);
-		break;
-	case FIGURE_SIGNED_BYTES:
-		snprintf(buffer, HUMAN_SIZE, "%s%s", value < 0 ? "-" : "",
-			 human_bytes(bytes, size));
-		break;
-	case FIGURE_PERCENT:
-		snprintf(buffer, HUMAN_SIZE, "%.2f%%", value);
-		break;
-	case FIGURE_COUNT:
-		human_count(buffer, size);
-		break;
-	}
+	quantity_format(buffer, unit, value);
 }
 
 /* "web" of "docker:web", "app" of "app.service" */

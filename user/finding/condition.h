@@ -19,18 +19,12 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "finding/quantity.h"
 #include "rows/figure_table.h"
 #include "rows/human.h"
 
 /* Names are at most this long, with their NUL. */
 #define CONDITION_NAME_SIZE 256
-
-enum condition_comparison {
-	CONDITION_ABOVE,
-	CONDITION_AT_LEAST,
-	CONDITION_BELOW,
-	CONDITION_AT_MOST
-};
 
 struct condition {
 	const struct figure *figure;
