@@ -240,12 +240,17 @@ const struct wait_class_row *wait_class_row(enum wait_class class)
 /* Matches up to one "*" in the middle, or at the end. */
 static bool name_is(const char *name, const char *pattern)
 {
-	size_t head = strcspn(pattern, "*"), length = strlen(name), tail;
+	size_t head, tail, length;
 
+	/* Tells most apart, of hundreds of patterns for each function of each stack. */
+	if (*pattern != *name && *pattern != '*')
+		return false;
+	head = strcspn(pattern, "*");
 	if (strncmp(name, pattern, head) != 0)
 		return false;
 	if (pattern[head] == '*') {
 		tail = strlen(pattern + head + 1);
+		length = strlen(name);
 		return length >= head + tail && !strcmp(name + length - tail, pattern + head + 1);
 	}
 	/* "do_wait.part.0", "ObjectMonitor::enter(JavaThread*)", "f[abi:cxx11]", "f@plt" */
