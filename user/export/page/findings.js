@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the profile is, what is short, what was found, and what it cannot say. */
 function showHeader() {
-	const {report} = profile, start = report.time.start.replace("T", " ").slice(0, 19) + " UTC";
+	/* What is not known is null. */
+	const {report} = profile, start = report.time.start ? report.time.start.replace("T", " ").slice(0, 19) + " UTC" : "\u2013";
 	const facts = [["host", report.host.name], ["from", start], ["for", time(profile.durationNs)], ["targets", report.targets],
-		       ["kernel", report.host.kernel.replace("Linux ", "")]];
+		       ["kernel", (report.host.kernel || "\u2013").replace("Linux ", "")]];
 	$("#facts").replaceChildren(...facts.map(([name, value]) => el("span", {}, el("b", {}, name), value)));
-	document.title = `pkbpf ${report.host.name} ${start}`;
+	document.title = `pkbpf ${report.host.name || ""} ${start}`;
 }
 
 /* A resource: its name, a word or figure, one large figure with its unit, context, utilization. */
@@ -63,7 +64,8 @@ const withCode = text => text.split("`").map((part, i) => i % 2 ? el("code", {},
 function findingItem(finding, number) {
 	const rows = finding.pid ? profile.report.rows.map((row, i) => row.pid === finding.pid ? i : -1).filter(i => i >= 0) : [];
 	const title = finding.title || finding.text, evidence = finding.title ? finding.text : "";
-	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), finding.place ? el("p", {class: "path"}, finding.place) : null,
+	const place = finding.place && !title.replaceAll("`", "").includes(finding.place) ? finding.place : "";
+	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), place ? el("p", {class: "path"}, place) : null,
 		rows.length ? el("button", {class: "link", "aria-label": "Show stacks: " + title, onclick() {
 			change(() => state.pick = {rows: new Set(rows), text: profile.report.rows[rows[0]].comm + " " + finding.pid});
 			$("#stacks").scrollIntoView({behavior: calm.matches ? "auto" : "smooth"});
