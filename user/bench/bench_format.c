@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/text_append.h"
+
 #define BENCH_FORMAT_ADDRESS(name) &bench_format_##name,
 static const struct bench_format_ops *const formats[] = {BENCH_FORMATS(BENCH_FORMAT_ADDRESS)};
 #undef BENCH_FORMAT_ADDRESS
@@ -46,6 +48,26 @@ const struct bench *bench_document_base(const struct bench_document *document)
 	return document->baseline ? document->baseline : document->bench;
 }
 
+/* A second look has a risk of its own, which is kept small. */
+#define SECOND_LOOK_PART 0.2
+
+static int decide(const struct bench_document *document, struct bench_pair *pair)
+{
+	struct bench_judgement strict = document->judgement;
+	struct bench_comparison cpu;
+	int err;
+
+	pair->decision = pair->figures[BENCH_WALL];
+	if (pair->decision.verdict != BENCH_UNKNOWN)
+		return 0;
+	strict.risk *= SECOND_LOOK_PART;
+	err = bench_compare(bench_document_base(document), pair->base, document->bench, pair->new,
+			    BENCH_CPU, &strict, &cpu);
+	if (err == 0 && (cpu.verdict == BENCH_SLOWER || cpu.verdict == BENCH_FASTER))
+		pair->decision = cpu;
+	return err;
+}
+
 static int add_pair(struct bench_document *document, uint32_t base, uint32_t new)
 {
 	const struct bench *base_bench = bench_document_base(document);
@@ -60,6 +82,8 @@ static int add_pair(struct bench_document *document, uint32_t base, uint32_t new
 		err = bench_compare(base_bench, base, document->bench, new,
 				    (enum bench_figure)figure, &document->judgement,
 				    &pair->figures[figure]);
+	if (err == 0)
+		err = decide(document, pair);
 	if (err == 0)
 		err = bench_verdict_states(base_bench, base, document->bench, new,
 					   &document->judgement, pair->states,
@@ -113,10 +137,25 @@ int bench_document_init(struct bench_document *document, const struct bench *ben
 	return err;
 }
 
+void bench_decision_text(const struct bench_document *document, const struct bench_pair *pair,
+			 char *ret_text, size_t size)
+{
+	char wall[BENCH_SENTENCE_SIZE];
+
+	bench_verdict_text(&pair->decision, &document->judgement, ret_text, size);
+	if (pair->decision.figure == BENCH_WALL)
+		return;
+	bench_verdict_text(&pair->figures[BENCH_WALL], &document->judgement, wall, sizeof(wall));
+	text_append(ret_text, size, " in CPU time; wall time: %s", wall);
+}
+
 void bench_document_done(struct bench_document *document)
 {
 	array_free(&document->pairs);
 	array_free(&document->gates);
+	array_foreach(&document->explanations, explanation)
+		bench_explanation_done(explanation);
+	array_free(&document->explanations);
 	free(document->outliers.items);
 	document->outliers = (struct outliers){0};
 }

@@ -6,16 +6,21 @@
 #include <stdio.h>
 
 #include "bench/bench.h"
+#include "bench/bench_explain.h"
 #include "bench/bench_gate.h"
 #include "bench/outlier.h"
 #include "bench/verdict.h"
 
-#define BENCH_FORMATS(ROW) ROW(text) ROW(json) ROW(csv) ROW(markdown) ROW(junit) ROW(hyperfine)
+#define BENCH_FORMATS(ROW)                                                                         \
+	ROW(text) ROW(json) ROW(csv) ROW(markdown) ROW(junit) ROW(hyperfine) ROW(svg)
 
 /* A variant against the one that it is compared with. */
 struct bench_pair {
 	uint32_t base, new; /* variants */
 	struct bench_comparison figures[BENCH_FIGURES];
+	/* That of wall time; when that cannot tell, of CPU time if it can: beside a busy neighbour
+	 * a clock on the wall measures the neighbour. */
+	struct bench_comparison decision;
 	char states[BENCH_SENTENCE_SIZE]; /* bench_verdict_states() */
 };
 
@@ -28,7 +33,8 @@ struct bench_document {
 	struct outliers outliers;
 	double trend;
 	ARRAY_OF(struct bench_gate_result) gates;
-	unsigned int width; /* for people; 0: the usual */
+	ARRAY_OF(struct bench_explanation) explanations; /* of pairs, or of one variant */
+	unsigned int width;				 /* for people; 0: the usual */
 	bool full;
 };
 
@@ -39,9 +45,14 @@ void bench_document_done(struct bench_document *document);
 /* The side of a pair that is compared with. */
 const struct bench *bench_document_base(const struct bench_document *document);
 
+/* The decision in words, with what wall time says when it is not that. */
+void bench_decision_text(const struct bench_document *document, const struct bench_pair *pair,
+			 char *ret_text, size_t size);
+
 struct bench_format_ops {
 	const char *name, *suffix, *summary;
 	bool needs_gates; /* is empty without */
+	bool needs_explanation;
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(const struct bench_document *document, FILE *out);
 };

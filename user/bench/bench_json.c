@@ -188,6 +188,8 @@ static void write_comparisons(struct json_writer *writer, const struct bench_doc
 		json_writer_object_begin(writer, NULL);
 		json_writer_u64(writer, "base", pair->base);
 		json_writer_u64(writer, "new", pair->new);
+		json_writer_string(writer, "verdict", bench_verdict_names[pair->decision.verdict]);
+		json_writer_string(writer, "decided_by", bench_figures[pair->decision.figure].name);
 		if (pair->states[0])
 			json_writer_string(writer, "text", pair->states);
 		json_writer_object_begin(writer, "figures");

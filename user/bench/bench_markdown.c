@@ -29,8 +29,7 @@ static void write_pair(const struct bench_document *document, const struct bench
 	const struct bench *base = bench_document_base(document);
 	char verdict[BENCH_SENTENCE_SIZE];
 
-	bench_verdict_text(&pair->figures[BENCH_WALL], &document->judgement, verdict,
-			   sizeof(verdict));
+	bench_decision_text(document, pair, verdict, sizeof(verdict));
 	put_code(out, document->bench->variants.items[pair->new].label);
 	if (document->baseline)
 		fputs(" against the baseline", out);

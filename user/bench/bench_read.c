@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "base/cleanup.h"
 #include "base/file_io.h"
-#include "base/json_tree.h"
 #include "base/text_append.h"
 
 #define SCHEMA_VERSION 1
 #define TEXT_MAX       65536
+#define FILE_SIZE_MAX  (64U << 20)
 #define VALUE_MAX      1e18 /* of a figure: 30 years, or an exabyte */
 
 static int damaged(struct error *error, const char *what)
@@ -26,40 +28,43 @@ static int no_memory(struct error *error)
 }
 
 /* A text of bounded length; NULL: none. */
-static const char *text_of(const struct json_value *value, const char *key)
+static const char *text_of(const json_t *value, const char *key)
 {
-	const char *text = json_string(json_find(value, key));
+	const char *text = json_string_value(json_object_get(value, key));
 
 	return text && strlen(text) <= TEXT_MAX ? text : NULL;
 }
 
-static bool whole_of(const struct json_value *value, const char *key, double most,
-		     double *ret_number)
+static bool whole_of(const json_t *value, const char *key, double most, double *ret_number)
 {
-	return json_number(json_find(value, key), ret_number) && *ret_number >= 0 &&
-	       *ret_number <= most;
+	const json_t *number = json_object_get(value, key);
+
+	*ret_number = json_number_value(number);
+	return json_is_number(number) && *ret_number >= 0 && *ret_number <= most;
 }
 
-static int read_environment(struct environment *environment, const struct json_value *value,
+static int read_environment(struct environment *environment, const json_t *value,
 			    struct error *error)
 {
-	const struct json_value *item = json_first(json_find(value, "items"));
+	const json_t *items = json_object_get(value, "items");
 
-	for (; item; item = json_next(item)) {
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		const json_t *item = json_array_get(items, i);
 		const char *name = text_of(item, "name"), *text = text_of(item, "value");
 
 		if (!name || !text)
 			return damaged(error, "an item of environment");
 		if (!environment_add(environment, name, text,
-				     json_is_true(json_find(item, "is_identity"))))
+				     json_is_true(json_object_get(item, "is_identity"))))
 			return no_memory(error);
 	}
 	return 0;
 }
 
-static int read_variants(struct bench *bench, const struct json_value *value, struct error *error)
+static int read_variants(struct bench *bench, const json_t *values, struct error *error)
 {
-	for (value = json_first(value); value; value = json_next(value)) {
+	for (size_t i = 0; i < json_array_size(values); i++) {
+		const json_t *value = json_array_get(values, i);
 		const char *label = text_of(value, "command");
 
 		if (!label || bench->variants.count == BENCH_VARIANTS_MAX)
@@ -70,7 +75,7 @@ static int read_variants(struct bench *bench, const struct json_value *value, st
 	return bench->variants.count ? 0 : damaged(error, "variants");
 }
 
-static void read_figures(struct bench_run *run, const struct json_value *value)
+static void read_figures(struct bench_run *run, const json_t *value)
 {
 	for (int figure = 0; figure < BENCH_FIGURES; figure++) {
 		char key[64];
@@ -83,9 +88,10 @@ static void read_figures(struct bench_run *run, const struct json_value *value)
 	}
 }
 
-static int read_runs(struct bench *bench, const struct json_value *value, struct error *error)
+static int read_runs(struct bench *bench, const json_t *values, struct error *error)
 {
-	for (value = json_first(value); value; value = json_next(value)) {
+	for (size_t i = 0; i < json_array_size(values); i++) {
+		const json_t *value = json_array_get(values, i);
 		double variant, number, status = 0;
 		struct bench_run *run;
 
@@ -100,47 +106,48 @@ static int read_runs(struct bench *bench, const struct json_value *value, struct
 		run->variant = (uint32_t)variant;
 		run->number = (uint32_t)number;
 		run->status = (int)status;
-		run->is_warmup = json_is_true(json_find(value, "is_warmup"));
-		run->has_failed = json_is_true(json_find(value, "has_failed"));
-		run->timed_out = json_is_true(json_find(value, "timed_out"));
-		read_figures(run, json_find(value, "figures"));
+		run->is_warmup = json_is_true(json_object_get(value, "is_warmup"));
+		run->has_failed = json_is_true(json_object_get(value, "has_failed"));
+		run->timed_out = json_is_true(json_object_get(value, "timed_out"));
+		read_figures(run, json_object_get(value, "figures"));
 		if (!bench_run_knows(run, BENCH_WALL))
 			return damaged(error, "wall_ns of a run");
 	}
 	return 0;
 }
 
-static int read_tree(struct bench *bench, const struct json_value *root, struct error *error)
+static int read_tree(struct bench *bench, const json_t *root, struct error *error)
 {
-	const char *kind = json_string(json_find(root, "kind"));
-	double version, number;
+	const char *kind = json_string_value(json_object_get(root, "kind"));
+	double number;
 	int err;
 
 	if (!kind || strcmp(kind, "bench") != 0)
 		return damaged(error, "\"kind\": \"bench\"");
-	if (!json_number(json_find(root, "schema_version"), &version) || version != SCHEMA_VERSION)
+	if (json_integer_value(json_object_get(root, "schema_version")) != SCHEMA_VERSION)
 		return error_set(error, EBADMSG,
 				 "has a schema_version that this pkbpf cannot read");
 	if (whole_of(root, "seed", 1.8e19, &number))
 		bench->seed = (uint64_t)number;
-	bench->has_account = json_is_true(json_find(root, "has_account"));
-	bench->interrupted = json_is_true(json_find(root, "interrupted"));
-	err = read_environment(&bench->environment, json_find(root, "environment"), error);
+	bench->has_account = json_is_true(json_object_get(root, "has_account"));
+	bench->interrupted = json_is_true(json_object_get(root, "interrupted"));
+	err = read_environment(&bench->environment, json_object_get(root, "environment"), error);
 	if (err == 0)
-		err = read_variants(bench, json_find(root, "variants"), error);
-	return err < 0 ? err : read_runs(bench, json_find(root, "runs"), error);
+		err = read_variants(bench, json_object_get(root, "variants"), error);
+	return err < 0 ? err : read_runs(bench, json_object_get(root, "runs"), error);
 }
 
 int bench_read_text(struct bench *bench, const char *text, size_t size, struct error *error)
 {
-	struct json_tree *tree;
-	struct error reason;
-	int err = json_tree_parse(text, size, &tree, &reason);
+	json_error_t reason;
+	json_t *root = json_loadb(text, size, 0, &reason);
+	int err;
 
-	if (err < 0)
-		return error_set(error, -err, "is no JSON: %s", reason.text);
-	err = read_tree(bench, json_tree_root(tree), error);
-	json_tree_free(tree);
+	if (!root)
+		return error_set(error, EBADMSG, "is no JSON: %s in line %d", reason.text,
+				 reason.line);
+	err = read_tree(bench, root, error);
+	json_decref(root);
 	return err;
 }
 
@@ -149,7 +156,7 @@ int bench_read(struct bench *bench, const char *path, struct error *error)
 	_cleanup_free_ char *text = NULL;
 	struct error reason;
 	size_t size;
-	int err = file_read_all(AT_FDCWD, path, JSON_SIZE_MAX, &text, &size);
+	int err = file_read_all(AT_FDCWD, path, FILE_SIZE_MAX, &text, &size);
 
 	if (err < 0)
 		return error_set(error, -err, "cannot read %s: %s", path, strerror(-err));

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/text_append.h"
 #include "bench/bench_format.h"
+#include "diff/diff_format.h"
 #include "report/text_table.h"
 #include "rows/human.h"
 
@@ -162,26 +163,19 @@ static void write_pair(const struct bench_document *document, const struct bench
 		       FILE *out)
 {
 	const struct bench_comparison *wall = &pair->figures[BENCH_WALL];
-	const struct bench_comparison *cpu = &pair->figures[BENCH_CPU];
-	char verdict[BENCH_SENTENCE_SIZE], line[LINE_SIZE], label[64];
+	char line[LINE_SIZE], label[64];
 
 	if (document->baseline)
 		snprintf(label, sizeof(label), "%u against the baseline: ", pair->new + 1);
 	else
 		snprintf(label, sizeof(label), "%u against %u: ", pair->new + 1, pair->base + 1);
-	bench_verdict_text(wall, &document->judgement, verdict, sizeof(verdict));
-	snprintf(line, sizeof(line), "%s", verdict);
+	bench_decision_text(document, pair, line, sizeof(line));
 	if (pair->states[0])
 		text_append(line, sizeof(line), "; %s", pair->states);
 	if (wall->counts[0])
 		text_append(line, sizeof(line), "; p %.2g, slower in %.0f %% of pairs",
 			    wall->test.probability, 100 * wall->test.superiority);
 	write_wrapped(document, label, line, out);
-	/* The clock on the wall also shows what others do. */
-	if (wall->verdict != BENCH_UNKNOWN || cpu->verdict == BENCH_UNKNOWN || !cpu->counts[0])
-		return;
-	bench_verdict_text(cpu, &document->judgement, verdict, sizeof(verdict));
-	write_wrapped(document, "  CPU time alone: ", verdict, out);
 }
 
 static void write_outliers(const struct bench_document *document, FILE *out)
@@ -230,13 +224,40 @@ static void write_notes(const struct bench_document *document, FILE *out)
 			left_behind, bench->runs.count);
 }
 
+static int write_explanations(const struct bench_document *document, FILE *out)
+{
+	int err = 0;
+
+	array_foreach(&document->explanations, explanation) {
+		const struct diff_document functions = {
+			.comparison = &explanation->comparison,
+			.titles = {explanation->titles[0], explanation->titles[1]},
+			.width = (unsigned int)width_of(document),
+			.full = document->full,
+			.without_head = true,
+		};
+		char line[LINE_SIZE];
+
+		snprintf(line, sizeof(line),
+			 "%zu runs of %s (base) and %zu of %s (new) with stacks, not timed",
+			 explanation->sides[DIFF_BASE].slices.count, explanation->titles[DIFF_BASE],
+			 explanation->sides[DIFF_NEW].slices.count, explanation->titles[DIFF_NEW]);
+		fputc('\n', out);
+		write_wrapped(document, "", line, out);
+		if (err == 0)
+			err = diff_format_text.write(&functions, out);
+	}
+	return err;
+}
+
 static int text_write(const struct bench_document *document, FILE *out)
 {
 	int err;
 
 	write_head(document, out);
 	err = write_table(document, out);
-	fputc('\n', out);
+	if (document->pairs.count || document->outliers.count)
+		fputc('\n', out);
 	array_foreach(&document->pairs, pair)
 		write_pair(document, pair, out);
 	write_outliers(document, out);
@@ -247,7 +268,7 @@ static int text_write(const struct bench_document *document, FILE *out)
 			      : gate->outcome == BENCH_GATE_FAILED ? "FAILED: "
 								   : "not checked: ",
 			      gate->sentence, out);
-	return err;
+	return err < 0 ? err : write_explanations(document, out);
 }
 
 const struct bench_format_ops bench_format_text = {

@@ -2,18 +2,16 @@
 #include "bench/environment.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_io.h"
+#include "machine/sysfs_value.h"
+#include "machine/temperature.h"
 
-#define FILE_SIZE_MAX (4 << 20)
-#define CPUS_MAX      4096
-#define VALUE_MAX     200
-#define CPU_ROOT      "/sys/devices/system/cpu"
+#define CPUS_MAX 4096
+#define CPU_ROOT "/sys/devices/system/cpu"
 /* Of the CPUs, in use by others before the first run. */
 #define LOAD_PART 0.25
 
@@ -70,40 +68,8 @@ const char *environment_find(const struct environment *environment, const char *
 
 /* ---- files ---- */
 
-/* NULL: it does not exist, or cannot be read. */
-static char *read_file(const char *root, const char *path)
-{
-	char full[512], *text;
-	size_t size;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	return file_read_all(AT_FDCWD, full, FILE_SIZE_MAX, &text, &size) < 0 ? NULL : text;
-}
-
-/* The first line of a file, without spaces around it. */
-static bool read_line(const char *root, const char *path, char line[VALUE_MAX])
-{
-	char *text = read_file(root, path), *from = text;
-
-	if (!text)
-		return false;
-	from += strspn(from, " \t");
-	snprintf(line, VALUE_MAX, "%.*s", (int)strcspn(from, "\n"), from);
-	for (size_t length = strlen(line); length && line[length - 1] == ' ';)
-		line[--length] = '\0';
-	free(text);
-	return line[0];
-}
-
-static bool read_number(const char *root, const char *path, double *ret_number)
-{
-	char line[VALUE_MAX], extra;
-
-	return read_line(root, path, line) && sscanf(line, "%lf%c", ret_number, &extra) == 1;
-}
-
 /* "model name	: X" of /proc/cpuinfo. */
-static bool find_cpu_field(const char *text, const char *field, char value[VALUE_MAX])
+static bool find_cpu_field(const char *text, const char *field, char value[SYSFS_VALUE_SIZE])
 {
 	const char *at = strstr(text, field);
 
@@ -114,12 +80,12 @@ static bool find_cpu_field(const char *text, const char *field, char value[VALUE
 	if (*at++ != ':')
 		return false;
 	at += strspn(at, " \t");
-	snprintf(value, VALUE_MAX, "%.*s", (int)strcspn(at, "\n"), at);
+	snprintf(value, SYSFS_VALUE_SIZE, "%.*s", (int)strcspn(at, "\n"), at);
 	return value[0];
 }
 
 /* "always [madvise] never": the word in brackets. */
-static void take_choice(char line[VALUE_MAX])
+static void take_choice(char line[SYSFS_VALUE_SIZE])
 {
 	char *begin = strchr(line, '['), *end = begin ? strchr(begin, ']') : NULL;
 
@@ -152,10 +118,10 @@ static const struct {
 
 static bool read_files(struct environment *environment, const char *root)
 {
-	char line[VALUE_MAX];
+	char line[SYSFS_VALUE_SIZE];
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		if (!read_line(root, files[i].path, line))
+		if (!sysfs_line(root, files[i].path, line))
 			continue;
 		if (files[i].is_choice)
 			take_choice(line);
@@ -167,7 +133,7 @@ static bool read_files(struct environment *environment, const char *root)
 
 static bool read_cpus(struct environment *environment, const char *root)
 {
-	char *text = read_file(root, "/proc/cpuinfo"), value[VALUE_MAX], number[32];
+	char *text = sysfs_text(root, "/proc/cpuinfo"), value[SYSFS_VALUE_SIZE], number[32];
 	bool done = true;
 
 	if (!text)
@@ -190,12 +156,12 @@ static bool read_cpus(struct environment *environment, const char *root)
 /* CPUs may have governors of their own; "-" when they differ. */
 static bool has_governor(const char *root, const char *wanted)
 {
-	char path[128], line[VALUE_MAX];
+	char path[128], line[SYSFS_VALUE_SIZE];
 	bool has = false;
 
 	for (int cpu = 0; cpu < CPUS_MAX && !has; cpu++) {
 		snprintf(path, sizeof(path), CPU_ROOT "/cpu%d/cpufreq/scaling_governor", cpu);
-		if (!read_line(root, path, line))
+		if (!sysfs_line(root, path, line))
 			return false;
 		has = strcmp(line, wanted) == 0;
 	}
@@ -204,37 +170,18 @@ static bool has_governor(const char *root, const char *wanted)
 
 static double read_load(const char *root)
 {
-	char line[VALUE_MAX];
+	char line[SYSFS_VALUE_SIZE];
 	double load;
 
-	return read_line(root, "/proc/loadavg", line) && sscanf(line, "%lf", &load) == 1 ? load
-											 : -1;
+	return sysfs_line(root, "/proc/loadavg", line) && sscanf(line, "%lf", &load) == 1 ? load
+											  : -1;
 }
 
-/* Of all CPUs; they count those of their core and package. */
 static double read_throttles(const char *root)
 {
-	char path[160];
-	double sum = 0, one;
-	bool known = false;
+	uint64_t count;
 
-	for (int cpu = 0; cpu < CPUS_MAX; cpu++) {
-		static const char *const names[] = {"core", "package"};
-
-		snprintf(path, sizeof(path), CPU_ROOT "/cpu%d/topology/core_id", cpu);
-		if (!read_number(root, path, &one))
-			break;
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-			snprintf(path, sizeof(path),
-				 CPU_ROOT "/cpu%d/thermal_throttle/%s_throttle_count", cpu,
-				 names[i]);
-			if (!read_number(root, path, &one))
-				continue;
-			known = true;
-			sum += one;
-		}
-	}
-	return known ? sum : -1;
+	return throttle_count_read(root, &count) ? (double)count : -1;
 }
 
 /* ---- dangers ---- */

@@ -28,7 +28,9 @@ struct launcher {
 };
 
 struct launch_request {
-	bool cancels;
+	bool cancels;  /* what runs */
+	bool holds;    /* tells the pid, and waits for the next request before the release */
+	bool releases; /* what is held */
 	uint32_t command;
 	uint64_t timeout_ns;
 };
@@ -150,6 +152,18 @@ static uint32_t reap_orphans(void)
 	return pid < 0 ? 0 : launched_children();
 }
 
+/* Waits until the owner is ready. false: it is gone, or does not want the command any more. */
+static bool hold(const struct serving *serving, struct running *running)
+{
+	struct launch_request request;
+	struct launch_result held = {.held = command_pid(running->command)};
+
+	return send(serving->request_fd, &held, sizeof(held), MSG_NOSIGNAL) > 0 &&
+	       recv(serving->request_fd, &request, sizeof(request), 0) ==
+		       (ssize_t)sizeof(request) &&
+	       request.releases;
+}
+
 /* false: the owner is gone. */
 static bool run_command(const struct serving *serving, const struct launch_request *request,
 			struct launch_result *result)
@@ -169,6 +183,10 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 	}
 	/* So that all of it can be ended; the terminal's signals reach us alone. */
 	setpgid(command_pid(running.command), command_pid(running.command));
+	if (request->holds && !hold(serving, &running)) {
+		command_free(running.command);
+		return false;
+	}
 	/* So that the end of the command is seen when it comes. The command has been forked before,
 	 * and does not inherit it. */
 	is_raised = thread_priority_raise();
@@ -200,7 +218,7 @@ static void serve(const struct serving *serving)
 	       (ssize_t)sizeof(request)) {
 		struct launch_result result = {.command = request.command};
 
-		if (request.cancels) /* came after the end */
+		if (request.cancels || request.releases) /* came after the end */
 			continue;
 		if (!run_command(serving, &request, &result) ||
 		    send(serving->request_fd, &result, sizeof(result), MSG_NOSIGNAL) < 0)
@@ -283,6 +301,27 @@ int launcher_fd(const struct launcher *launcher)
 static int send_request(struct launcher *launcher, const struct launch_request *request)
 {
 	return send(launcher->fd, request, sizeof(*request), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int launcher_hold(struct launcher *launcher, uint32_t command, uint64_t timeout_ns, pid_t *ret_pid)
+{
+	struct launch_result result;
+	int err = send_request(launcher, &(struct launch_request){.holds = true,
+								  .command = command,
+								  .timeout_ns = timeout_ns});
+
+	if (err == 0)
+		err = launcher_result(launcher, &result);
+	if (err == 0 && !result.held)
+		err = -EAGAIN;
+	if (err == 0)
+		*ret_pid = result.held;
+	return err;
+}
+
+int launcher_release(struct launcher *launcher)
+{
+	return send_request(launcher, &(struct launch_request){.releases = true});
 }
 
 int launcher_run(struct launcher *launcher, uint32_t command, uint64_t timeout_ns)

@@ -29,6 +29,7 @@ struct launcher_options {
 
 struct launch_result {
 	uint32_t command;
+	pid_t held; /* the command waits for launcher_release(); the rest is not known yet */
 	bool started;
 	int failure;			    /* errno of what prevented the start */
 	char sentence[512];		    /* likewise, for people */
@@ -54,6 +55,10 @@ pid_t launcher_pid(const struct launcher *launcher);
 int launcher_fd(const struct launcher *launcher);
 /* Starts a command by its index; timeout_ns: it is ended after that, 0: never. One at a time. */
 int launcher_run(struct launcher *launcher, uint32_t command, uint64_t timeout_ns);
+/* Forks a command that waits for launcher_release(), so that a capture of it can begin; then as
+ * launcher_run(). -EAGAIN, -EPIPE. */
+int launcher_hold(struct launcher *launcher, uint32_t command, uint64_t timeout_ns, pid_t *ret_pid);
+int launcher_release(struct launcher *launcher);
 /* Ends the command that runs; its result comes all the same. */
 void launcher_cancel(struct launcher *launcher);
 /* Waits for the result. -EPIPE: the launcher is gone. */

@@ -24,6 +24,7 @@
 
 #define OUTPUTS_MAX	  16
 #define RUNS_DEFAULT	  10
+#define EXPLAIN_RUNS	  5 /* the least that has a scatter */
 #define THRESHOLD_DEFAULT 0.01
 #define SEED_MAX	  0xffffffffULL /* short enough to be typed */
 
@@ -43,8 +44,9 @@ struct bench_options {
 	struct bench_matrix matrix;
 	const char *setup, *prepare, *conclude;
 	const char *baseline, *save_baseline;
-	bool cross_machine;
-	uint32_t order; /* 1: blocks */
+	bool cross_machine, explain;
+	uint32_t profiled; /* runs with stacks; 0: the default */
+	uint32_t order;	   /* 1: blocks */
 	bool ignore_failure, show_output, no_aslr, bare;
 	bool has_cpus;
 	cpu_set_t cpus;
@@ -62,6 +64,7 @@ struct benching {
 	struct launcher *launcher;
 	struct stop_signals *signals;
 	struct bench_account *account;
+	struct bench_profiles *profiles; /* NULL: none */
 	struct bench_document document;
 	bool has_progress;
 };
@@ -212,10 +215,11 @@ static int status_of(const struct benching *benching, enum bench_end end, int fa
 	return fail(benching, error, EXIT_STATUS_FAILED);
 }
 
-static int run_series(struct benching *benching)
+static struct bench_series_options series_options(const struct benching *benching)
 {
 	const struct bench_options *own = benching->own;
-	const struct bench_series_options options = {
+
+	return (struct bench_series_options){
 		.runs = own->runs ? own->runs : RUNS_DEFAULT,
 		.warmup = own->has_warmup ? own->warmup : 1,
 		.time_ns = own->time_ns,
@@ -228,6 +232,36 @@ static int run_series(struct benching *benching)
 		.conclude = benching->plan.conclude,
 		.stop_fd = stop_signals_fd(benching->signals),
 	};
+}
+
+/* Of one command its slower runs against its faster ones: that needs more of them. */
+static void take_profiles(struct benching *benching)
+{
+	const struct bench_options *own = benching->own;
+	const struct bench_series_options options = series_options(benching);
+	uint32_t runs = own->profiled			     ? own->profiled
+			: benching->bench.variants.count > 1 ? EXPLAIN_RUNS
+							     : 2 * EXPLAIN_RUNS;
+	struct error error;
+
+	if (!own->explain)
+		return;
+	if (benching->bench.without_account) {
+		console_error(benching->console, "--explain is left out: %s",
+			      benching->bench.without_account);
+		return;
+	}
+	if (benching->has_progress)
+		console_status(benching->console, "runs with stacks (Ctrl-C to stop)");
+	if (bench_profiles_take(&benching->bench, &options, runs, benching->launcher,
+				&benching->log, &benching->profiles, &error) < 0)
+		fail(benching, &error, EXIT_STATUS_FAILED);
+	console_status(benching->console, "");
+}
+
+static int run_series(struct benching *benching)
+{
+	const struct bench_series_options options = series_options(benching);
 	const struct bench_observer observer = {show_progress, benching};
 	struct error error;
 	int failure = 0;
@@ -238,6 +272,10 @@ static int run_series(struct benching *benching)
 	if (benching->account && bench_account_finish(benching->account, &benching->bench) < 0)
 		console_note(benching->console, "the account of runs is not complete");
 	environment_finish(&benching->bench.environment, "");
+	bench_account_free(benching->account);
+	benching->account = NULL;
+	if (end == BENCH_END_COMPLETE)
+		take_profiles(benching);
 	return status_of(benching, end, failure, &error);
 }
 
@@ -255,8 +293,7 @@ static int check_gates(struct benching *benching)
 
 		if (!result)
 			return EXIT_STATUS_FAILED;
-		bench_gate_check(&pair->figures[BENCH_WALL], &document->judgement,
-				 benching->own->gate,
+		bench_gate_check(&pair->decision, &document->judgement, benching->own->gate,
 				 benching->bench.variants.items[pair->new].label, result);
 		if (result->outcome == BENCH_GATE_FAILED)
 			status = EXIT_STATUS_CONDITION;
@@ -290,6 +327,34 @@ static int tell_unpaired(const struct benching *benching)
 		return EXIT_STATUS_DONE;
 	console_error(benching->console, "--fail-if-slower: nothing to compare");
 	return EXIT_STATUS_EMPTY;
+}
+
+static void add_explanation(struct benching *benching, uint32_t base, uint32_t new)
+{
+	struct bench_document *document = &benching->document;
+	struct bench_explanation *explanation = array_add(&document->explanations);
+	struct error error;
+
+	if (!explanation)
+		return;
+	if (bench_explanation_init(explanation, &benching->bench, benching->profiles, base, new,
+				   &error) == 0)
+		return;
+	console_error(benching->console, "--explain: %s", error.text);
+	bench_explanation_done(explanation);
+	document->explanations.count--;
+}
+
+static void explain(struct benching *benching)
+{
+	uint32_t count = (uint32_t)benching->bench.variants.count;
+
+	if (!benching->profiles)
+		return;
+	if (count == 1)
+		add_explanation(benching, 0, 0);
+	for (uint32_t i = 1; i < count; i++)
+		add_explanation(benching, 0, i);
 }
 
 static int write_output(struct benching *benching, const struct bench_output *output)
@@ -344,11 +409,14 @@ static int write_results(struct benching *benching, int status)
 	}
 	benching->document.full = benching->options->full;
 	benching->document.baseline_path = own->baseline;
+	explain(benching);
 	gates = tell_unpaired(benching);
 	if (gates == EXIT_STATUS_DONE)
 		gates = check_gates(benching);
 	for (size_t i = 0; i < own->output_count; i++)
-		if (write_output(benching, &own->outputs[i]) != EXIT_STATUS_DONE)
+		if ((benching->document.explanations.count ||
+		     !own->outputs[i].format->needs_explanation) &&
+		    write_output(benching, &own->outputs[i]) != EXIT_STATUS_DONE)
 			status = EXIT_STATUS_FAILED;
 	if (own->save_baseline && status == EXIT_STATUS_DONE)
 		status = write_output(
@@ -374,6 +442,7 @@ static int bench_run(const struct cli_options *options, struct console *console)
 	if (status == EXIT_STATUS_DONE)
 		status = write_results(&benching, run_series(&benching));
 	bench_account_free(benching.account);
+	bench_profiles_free(benching.profiles);
 	launcher_free(benching.launcher);
 	stop_signals_free(benching.signals);
 	bench_document_done(&benching.document);
@@ -402,6 +471,10 @@ static int check_outputs(struct bench_options *own, struct error *error)
 				error, EINVAL,
 				"%s requires --fail-if-slower: it has a test case for each",
 				own->outputs[i].format->name);
+	for (size_t i = 0; i < own->output_count; i++)
+		if (own->outputs[i].format->needs_explanation && !own->explain)
+			return error_set(error, EINVAL, "%s requires --explain",
+					 own->outputs[i].format->name);
 	return 0;
 }
 
@@ -613,6 +686,15 @@ static const struct option_row own_options[] = {
 	{0, "bare", NULL, "without the kernel's account of waits: times, memory and faults only",
 	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(bare),
 	 .text = "So it is without the rights to load BPF programs, too."},
+	{0, "explain", NULL,
+	 "extra runs with stacks, not timed: functions that take more; of one command, in its "
+	 "slower "
+	 "runs",
+	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(explain)},
+	{0, "profile", "N",
+	 "with --explain: extra runs of each command; default 5, of one command 10", RUNS_GROUP,
+	 .form = OPTION_NUMBER, .least = 1, .most = BENCH_RUNS_MAX, BENCH(profiled),
+	 .text = "Fewer than 5 have no scatter, and only the error of sampling is known."},
 	{0, "baseline", "FILE",
 	 "compare with this earlier result, in JSON, instead of the first command", RUNS_GROUP,
 	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, BENCH(baseline),

@@ -18,6 +18,7 @@ struct diff_document {
 	size_t condition_count;
 	unsigned int width; /* for people; 0: the usual */
 	bool full, color, icicle;
+	bool without_head; /* somebody else says what is compared */
 	uint32_t kind; /* for formats that hold one */
 };
 

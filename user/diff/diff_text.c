@@ -271,7 +271,8 @@ static int text_write(const struct diff_document *document, FILE *out)
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		tables += has_table(&page, kind);
 	page.rows = (LINES_MAX - LINES_OF_HEAD - LINES_OF_KIND * kinds) / (tables ? tables : 1);
-	write_head(&page);
+	if (!document->without_head)
+		write_head(&page);
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 		if (comparison->kinds_mask & 1U << kind)
 			err = write_kind(&page, kind);
