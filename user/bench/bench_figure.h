@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum bench_unit { BENCH_NS, BENCH_BYTES, BENCH_COUNT };
+enum bench_unit { BENCH_NS, BENCH_BYTES, BENCH_COUNT, BENCH_JOULES, BENCH_CELSIUS, BENCH_HERTZ };
 
 /* X(NAME, name in files, title of a column, unit, summary). Names are part of the formats. */
 #define BENCH_FIGURE_LIST(X)                                                                       \
@@ -29,7 +29,19 @@ enum bench_unit { BENCH_NS, BENCH_BYTES, BENCH_COUNT };
 	  "involuntary context switches")                                                          \
 	X(PROCESSES, "processes", "processes", BENCH_COUNT, "processes that it started")           \
 	X(STEAL, "steal", "steal", BENCH_NS,                                                       \
-	  "CPU time that the hypervisor gave to others, host-wide")
+	  "CPU time that the hypervisor gave to others, host-wide")                                \
+	X(INSTRUCTIONS, "instructions", "instructions", BENCH_COUNT, "instructions retired")       \
+	X(CYCLES, "cycles", "cycles", BENCH_COUNT, "cycles of the CPUs that ran it")               \
+	X(CACHE_REFERENCES, "cache_references", "cache refs", BENCH_COUNT,                         \
+	  "reads of the last cache")                                                               \
+	X(CACHE_MISSES, "cache_misses", "cache misses", BENCH_COUNT, "of these, not in it")        \
+	X(BRANCHES, "branches", "branches", BENCH_COUNT, "branches retired")                       \
+	X(BRANCH_MISSES, "branch_misses", "branch misses", BENCH_COUNT, "of these, mispredicted")  \
+	X(MIGRATIONS, "migrations", "migrations", BENCH_COUNT, "moves of threads to other CPUs")   \
+	X(ENERGY, "energy", "energy", BENCH_JOULES, "energy of the whole machine meanwhile")       \
+	X(TEMPERATURE, "temperature", "temperature", BENCH_CELSIUS,                                \
+	  "of the hottest CPU at its end")                                                         \
+	X(FREQUENCY, "frequency", "frequency", BENCH_HERTZ, "mean of the CPUs at its end")
 
 enum bench_figure {
 #define X(name, text, title, unit, summary) BENCH_##name,

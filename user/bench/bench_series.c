@@ -187,6 +187,8 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 	if (end != BENCH_END_COMPLETE)
 		return end;
 	machine_stat_read("/proc", &before);
+	if (series->options->counters)
+		bench_counters_begin(series->options->counters);
 	end = run_command(series, variant, &result);
 	if (end != BENCH_END_COMPLETE)
 		return end;
@@ -213,6 +215,8 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 			       bench->runs.items[i].is_warmup == is_warmup;
 	set_figures(run, &result);
 	set_steal(run, &before);
+	if (series->options->counters)
+		bench_counters_end(series->options->counters, run);
 	if (series->account && bench_account_cut(series->account, bench) < 0) {
 		error_set(series->error, ENOMEM, "cannot account a run: out of memory");
 		return BENCH_END_BROKEN;

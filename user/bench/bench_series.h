@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bench/bench.h"
 #include "bench/bench_account.h"
+#include "bench/bench_counters.h"
 #include "bench/launcher.h"
 
 /* With --precision: looks at 10, 20, 40 and 80 runs, each at its part of the risk. */
@@ -28,7 +29,8 @@ struct bench_series_options {
 	/* Commands of the launcher: variant i is command i, and these begin with the one for
 	 * variant 0. */
 	uint32_t setup, prepare, conclude;
-	int stop_fd; /* readable: end early, and keep what there is */
+	int stop_fd;			 /* readable: end early, and keep what there is */
+	struct bench_counters *counters; /* NULL: none */
 };
 
 struct bench_observer {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The differential flame graph of CPU time of the first comparison. */
+#include <errno.h>
+
 #include "bench/bench_format.h"
 #include "diff/diff_format.h"
 
 static int svg_write(const struct bench_document *document, FILE *out)
 {
 	const struct bench_explanation *explanation = document->explanations.items;
-	const struct diff_document stacks = {
+	struct diff_document stacks;
+
+	if (!explanation)
+		return -EINVAL;
+	stacks = (struct diff_document){
 		.comparison = &explanation->comparison,
 		.titles = {explanation->titles[0], explanation->titles[1]},
 		.kind = PKBPF_PROFILE_CPU,

@@ -157,6 +157,61 @@ static int write_table(const struct bench_document *document, FILE *out)
 	return err;
 }
 
+static double median_of(const struct bench *bench, uint32_t variant, enum bench_figure figure)
+{
+	struct bench_summary summary;
+
+	if (bench_summarize(bench, variant, figure, &summary) < 0 || !summary.count)
+		return -1;
+	return summary.median;
+}
+
+static void add_ratio(const struct bench *bench, uint32_t variant, enum bench_figure part,
+		      enum bench_figure whole, const char *words, char *line)
+{
+	double above = median_of(bench, variant, part), below = median_of(bench, variant, whole);
+	bool is_share = whole != BENCH_CYCLES;
+
+	if (above < 0 || below <= 0)
+		return;
+	text_append(line, LINE_SIZE, "%s%.2f%s %s", line[0] ? ", " : "",
+		    above / below * (is_share ? 100 : 1), is_share ? " %" : "", words);
+}
+
+static void add_value(const struct bench *bench, uint32_t variant, enum bench_figure figure,
+		      char *line)
+{
+	double median = median_of(bench, variant, figure);
+	char text[BENCH_VALUE_SIZE];
+
+	if (median >= 0)
+		text_append(line, LINE_SIZE, "%s%s %s", line[0] ? ", " : "",
+			    bench_figures[figure].title,
+			    bench_value_text(text, bench_figures[figure].unit, median));
+}
+
+/* Where the CPU or the machine counts: "1: 2.31 instructions per cycle, energy 12.10 J". */
+static void write_counters(const struct bench_document *document, FILE *out)
+{
+	const struct bench *bench = document->bench;
+
+	for (uint32_t i = 0; i < bench->variants.count; i++) {
+		char line[LINE_SIZE] = "", label[16];
+
+		add_ratio(bench, i, BENCH_INSTRUCTIONS, BENCH_CYCLES, "instructions per cycle",
+			  line);
+		add_ratio(bench, i, BENCH_CACHE_MISSES, BENCH_CACHE_REFERENCES, "cache misses",
+			  line);
+		add_ratio(bench, i, BENCH_BRANCH_MISSES, BENCH_BRANCHES, "branch misses", line);
+		add_value(bench, i, BENCH_ENERGY, line);
+		add_value(bench, i, BENCH_TEMPERATURE, line);
+		add_value(bench, i, BENCH_FREQUENCY, line);
+		snprintf(label, sizeof(label), "%u: ", i + 1);
+		if (line[0])
+			write_wrapped(document, label, line, out);
+	}
+}
+
 /* ---- verdicts ---- */
 
 static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
@@ -256,6 +311,7 @@ static int text_write(const struct bench_document *document, FILE *out)
 
 	write_head(document, out);
 	err = write_table(document, out);
+	write_counters(document, out);
 	if (document->pairs.count || document->outliers.count)
 		fputc('\n', out);
 	array_foreach(&document->pairs, pair)

@@ -64,6 +64,7 @@ struct benching {
 	struct launcher *launcher;
 	struct stop_signals *signals;
 	struct bench_account *account;
+	struct bench_counters *counters;
 	struct bench_profiles *profiles; /* NULL: none */
 	struct bench_document document;
 	bool has_progress;
@@ -176,6 +177,8 @@ static int prepare(struct benching *benching)
 		return EXIT_STATUS_EMPTY;
 	if (invoking_user_find(&benching->user, &error) < 0 || start_launcher(benching, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
+	if (!own->bare)
+		benching->counters = bench_counters_open(launcher_pid(benching->launcher));
 	benching->signals = stop_signals_new(abandon, NULL, &error);
 	if (!benching->signals)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
@@ -231,6 +234,7 @@ static struct bench_series_options series_options(const struct benching *benchin
 		.prepare = benching->plan.prepare,
 		.conclude = benching->plan.conclude,
 		.stop_fd = stop_signals_fd(benching->signals),
+		.counters = benching->counters,
 	};
 }
 
@@ -443,6 +447,7 @@ static int bench_run(const struct cli_options *options, struct console *console)
 		status = write_results(&benching, run_series(&benching));
 	bench_account_free(benching.account);
 	bench_profiles_free(benching.profiles);
+	bench_counters_free(benching.counters);
 	launcher_free(benching.launcher);
 	stop_signals_free(benching.signals);
 	bench_document_done(&benching.document);

@@ -12,9 +12,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file_io.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
+#include "machine/energy.h"
+#include "machine/frequency.h"
+#include "machine/temperature.h"
 
 /* Inodes of the initial namespaces: include/linux/proc_ns.h, part of the ABI since 3.8. */
 #define INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
@@ -264,6 +268,27 @@ static bool probe_whole_proc(struct error *error)
 	return false;
 }
 
+static bool probe_energy(struct error *error)
+{
+	struct energy_meter meter;
+
+	return energy_meter_open(&meter, "", clock_now_ns(), error);
+}
+
+static bool probe_temperature(struct error *error)
+{
+	struct temperature temperature;
+
+	return temperature_read("", &temperature, error);
+}
+
+static bool probe_frequency(struct error *error)
+{
+	struct frequency frequency;
+
+	return frequency_read("", &frequency, error);
+}
+
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL},
 	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL},
@@ -298,6 +323,11 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_WHOLE_PROC] = {"all of /proc", false, probe_whole_proc,
 				   "everything but figures of the whole machine and names of "
 				   "kernel functions"},
+	[CAPABILITY_ENERGY] = {"energy", false, probe_energy, "everything but joules in bench"},
+	[CAPABILITY_TEMPERATURE] = {"temperature of CPUs", false, probe_temperature,
+				    "everything but degrees and throttling in bench"},
+	[CAPABILITY_FREQUENCY] = {"frequency of CPUs", false, probe_frequency,
+				  "everything but the frequency in bench"},
 };
 
 const struct capability_ops *capability_get(enum capability capability)

@@ -22,6 +22,9 @@ enum capability {
 	CAPABILITY_KERNEL_SYMBOLS,	     /* /proc/kallsyms shows addresses */
 	CAPABILITY_BPF_TIME,		     /* run time of BPF programs */
 	CAPABILITY_WHOLE_PROC,		     /* /proc has machine-wide files, not only processes */
+	CAPABILITY_ENERGY,		     /* what the machine takes is measured */
+	CAPABILITY_TEMPERATURE,		     /* of a CPU */
+	CAPABILITY_FREQUENCY,		     /* of the CPUs */
 	CAPABILITY_COUNT,
 };
 
