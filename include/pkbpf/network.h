@@ -29,10 +29,12 @@ enum pkbpf_network_measure {
 	PKBPF_NETWORK_RETRANSMITS = 4, /* segments */
 	/* Smoothed round-trip times, read about once a second per connection; total: ns */
 	PKBPF_NETWORK_ROUND_TRIPS = 5,
-	/* From the last message to the first one that follows in the other direction: what a server
-	 * took to answer; of accepted connections, what the process itself took. total: ns */
+	/* From the last message to the first one that follows in the other direction; total: ns;
+	 * state: enum pkbpf_network_role: a server took that long to answer, or as one the process
+	 * itself */
 	PKBPF_NETWORK_RESPONSES = 6,
-	/* Sleeps of threads that a message or connection of the peer ended; total: ns */
+	/* Sleeps of threads that a message or connection of the peer ended; total: ns; state: enum
+	 * pkbpf_network_role */
 	PKBPF_NETWORK_WAITS = 7,
 	/* max: most bytes in a queue of a socket; state: enum pkbpf_network_direction */
 	PKBPF_NETWORK_QUEUES = 8,

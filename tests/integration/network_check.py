@@ -48,6 +48,9 @@ def main():
                     check(abs(is_told - true) <= 0.05 * true, f"{key} {is_told}, the client saw {true}")
                 waits, total = row["waits"]["total_ns"], sum(responses)
                 check(0.9 * total < waits < 1.1 * total, f"waited {waits} ns, the client saw {total}")
+    for peer in ("tcp", "udp", "unix"):
+        row = find(report, truth["pids"]["client"], "client", peer, truth)
+        check(row.get("peer_comm", "").startswith("python"), f"the process that serves {peer}: {row.get('peer_comm')}")
     row = find(report, truth["pids"]["client"], "client", "nobody", truth)
     check([(failure["errno"], failure["count"]) for failure in row["failures"]] == [(111, 7)],
           f"7 connections were refused: {row['failures']}")

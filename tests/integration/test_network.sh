@@ -22,6 +22,11 @@ begin "people read of it"
 grep -q 'Network: messages by process and peer' text || fail "no peers: $(cat text)"
 grep -q 'Connection refused 7' text || fail "no refused connections: $(cat text)"
 
+begin "a slow backend, and connections that nobody accepts, are findings"
+grep -q 'its connections to a peer fail: Connection refused' text || fail "not told: $(cat text)"
+"$pkbpf" report -q report.pkbpf -f json --fail-if 'network.response_p99>30ms' >/dev/null 2>said
+[ $? = 3 ] || fail "--fail-if network.response_p99 does not hold: $(cat said)"
+
 begin "not unless it is named"
 record -d 100ms -o plain.json
 [ "$(python3 -c 'import json; print("network" in json.load(open("plain.json"))["events"])')" = False ] ||

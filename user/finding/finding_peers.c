@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "rows/human.h"
+#include "rows/peers.h"
+#include "finding/finding_network.h"
 #include "finding/finding_rules.h"
 #include "finding/waker.h"
 
@@ -275,12 +278,18 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 
 void find_peers(const struct analysis *analysis, struct findings *findings)
 {
+	_cleanup_(peer_rows_done) struct peer_rows rows = {0};
+	/* Without memory there are no findings of what was recorded. */
+	bool has_network = peer_rows_init(&rows, analysis->rows->profile) == 0 && rows.count;
+
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct activity *activity = &analysis->activities[i];
+		bool waits = has_network && find_network(analysis, activity, &rows, findings);
 
 		if (!activity->has_waits)
 			continue;
-		find_reply(analysis, activity, findings);
+		if (!waits)
+			find_reply(analysis, activity, findings);
 		find_full(analysis, activity, WAIT_CLASS_SOCKET_FULL, findings);
 		find_full(analysis, activity, WAIT_CLASS_PIPE_FULL, findings);
 		find_full(analysis, activity, WAIT_CLASS_CONNECT, findings);

@@ -40,6 +40,10 @@
 	ROW(kernel_bound, "threads are in D state, but not for I/O", "a fifth of the active time") \
 	ROW(peer_bound, "a peer does not answer, or does not take what is sent",                   \
 	    "half of the looks at its sockets: a peer that is fast is seldom met waiting")         \
+	ROW(peer_fails, "connections to a peer fail",                                              \
+	    "5 failures, a tenth of the attempts: single ones are normal")                         \
+	ROW(retransmits, "TCP segments are sent again",                                            \
+	    "20 segments, 1 %: from there on throughput falls noticeably")                         \
 	ROW(sleep_bound, "a program sleeps between attempts that fail, or between looks",          \
 	    "half of its time, with failing connections or 1,000 looks per second")                \
 	ROW(spin, "CPU time goes to looking whether something has happened",                       \

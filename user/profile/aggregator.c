@@ -473,6 +473,9 @@ static int take_peer(struct aggregator *aggregator, const struct pkbpf_event_hea
 	peer = (struct peer){.address = view.peer, .pid = view.pid};
 	memcpy(peer.comm, view.comm, sizeof(peer.comm));
 	memcpy(peer.name, view.name, sizeof(peer.name));
+	peer_table_complete(profile_peers(aggregator->running), &peer);
+	if (aggregator->closing)
+		peer_table_complete(profile_peers(aggregator->closing), &peer);
 	number = aggregator->peers ? peer_table_get(aggregator->peers, &peer) : PEER_NONE;
 	return number != PEER_NONE && hash_map_put(&aggregator->peer_numbers, view.number, number)
 		       ? 0

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+
+#include "base/array.h"
 
 static int compare_u32(uint32_t a, uint32_t b)
 {
@@ -226,6 +229,24 @@ static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 			 peer->address.port);
 }
 
+/* Sockets of other families are told apart by that alone, in place of the port. */
+static char *others_text(char buffer[PEER_TEXT_SIZE], unsigned int family)
+{
+	static const struct {
+		unsigned int family;
+		const char *name;
+	} names[] = {
+		{0, "others"},	     {AF_NETLINK, "netlink"},	{AF_PACKET, "packets"},
+		{AF_VSOCK, "vsock"}, {AF_ALG, "kernel crypto"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].family == family)
+			return strcpy(buffer, names[i].name);
+	snprintf(buffer, PEER_TEXT_SIZE, "address family %u", family);
+	return buffer;
+}
+
 char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 {
 	size_t length;
@@ -233,7 +254,7 @@ char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 	if (!peer)
 		return strcpy(buffer, "unknown");
 	if (peer->address.family == PKBPF_NETWORK_OTHERS)
-		return strcpy(buffer, "others");
+		return others_text(buffer, peer->address.port);
 	if (peer->address.family == PKBPF_NETWORK_UNIX)
 		unix_text(buffer, peer);
 	else

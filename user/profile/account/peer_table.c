@@ -66,6 +66,15 @@ uint32_t peer_table_get(struct peer_table *table, const struct peer *peer)
 	return (uint32_t)table->items.count;
 }
 
+void peer_table_complete(struct peer_table *table, const struct peer *peer)
+{
+	uint64_t hash = hash_bytes(&peer->address, sizeof(peer->address), table->seed);
+	uint32_t item = hash_index_find(&table->index, hash, is_same, table, &peer->address);
+
+	if (item != HASH_INDEX_NONE)
+		complete(&table->items.items[item], peer);
+}
+
 const struct peer *peer_table_at(const struct peer_table *table, uint32_t number)
 {
 	return number && number <= table->items.count ? &table->items.items[number - 1] : NULL;

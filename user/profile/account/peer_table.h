@@ -26,6 +26,8 @@ void peer_table_free(struct peer_table *table);
 /* The number of a peer, from 1; what is not known of it yet is taken from this one. PEER_NONE: out
  * of memory. */
 uint32_t peer_table_get(struct peer_table *table, const struct peer *peer);
+/* Takes what is not known yet of a peer that has a number; others stay without one. */
+void peer_table_complete(struct peer_table *table, const struct peer *peer);
 /* NULL: there is no such number. Valid until the next get. */
 const struct peer *peer_table_at(const struct peer_table *table, uint32_t number);
 size_t peer_table_count(const struct peer_table *table);

@@ -25,13 +25,15 @@ static const struct figure figures[] = {
 	FIGURE_ROW("network", "retransmits", COUNT, network.retransmits, ROW_HAS_NETWORK,
 		   "TCP segments retransmitted"),
 	FIGURE_ROW("network", "wait", NS, network.wait_ns, ROW_HAS_NETWORK,
-		   "sleeps that a message ended"),
+		   "sleeps until a server answered"),
 	FIGURE_LENGTHS("network", "wait_", network.wait, ROW_HAS_NETWORK,
-		       "sleeps that a message ended"),
+		       "sleeps until a server answered"),
 	FIGURE_LENGTHS("network", "connect_", network.connect, ROW_HAS_NETWORK,
 		       "time to open a TCP connection"),
 	FIGURE_LENGTHS("network", "response_", network.response, ROW_HAS_NETWORK,
-		       "time to the answer of a server, or of the process as a server"),
+		       "time to the answer of a server"),
+	FIGURE_LENGTHS("network", "service_", network.service, ROW_HAS_NETWORK,
+		       "time the process took to answer as a server"),
 };
 
 static bool is_measure(const struct distribution_key *key, enum pkbpf_network_measure measure)
@@ -46,18 +48,24 @@ static bool is_connect(const struct distribution_key *key)
 
 static bool is_response(const struct distribution_key *key)
 {
-	return is_measure(key, PKBPF_NETWORK_RESPONSES);
+	return is_measure(key, PKBPF_NETWORK_RESPONSES) && key->state != PKBPF_NETWORK_SERVER;
+}
+
+static bool is_service(const struct distribution_key *key)
+{
+	return is_measure(key, PKBPF_NETWORK_RESPONSES) && key->state == PKBPF_NETWORK_SERVER;
 }
 
 static bool is_wait(const struct distribution_key *key)
 {
-	return is_measure(key, PKBPF_NETWORK_WAITS);
+	return is_measure(key, PKBPF_NETWORK_WAITS) && key->state != PKBPF_NETWORK_SERVER;
 }
 
 static const struct row_length lengths[] = {
 	{is_wait, offsetof(struct resource_row, network.wait)},
 	{is_connect, offsetof(struct resource_row, network.connect)},
 	{is_response, offsetof(struct resource_row, network.response)},
+	{is_service, offsetof(struct resource_row, network.service)},
 };
 
 static void add_messages(struct row_network *network, const struct distribution *distribution)
@@ -92,7 +100,7 @@ static void add_distribution(struct resource_row *row, const struct distribution
 		network->retransmits += distribution->count;
 		break;
 	case PKBPF_NETWORK_WAITS:
-		network->wait_ns += distribution->total;
+		network->wait_ns += is_wait(&distribution->key) ? distribution->total : 0;
 		break;
 	}
 }

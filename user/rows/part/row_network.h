@@ -11,8 +11,9 @@
 struct row_network {
 	uint64_t sent_bytes, received_bytes;
 	uint64_t messages, connects, accepts, failures, retransmits;
-	uint64_t wait_ns;
+	uint64_t wait_ns; /* for servers */
 	struct row_lengths connect, response, wait;
+	struct row_lengths service; /* of requests to the process as a server */
 };
 
 extern const struct row_part row_network_part;

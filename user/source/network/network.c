@@ -22,6 +22,8 @@
 
 /* Bounds the delay of progress lines only; the final result is complete. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* Looking for servers on this host reads the descriptors of all processes. */
+#define LOOK_INTERVAL_NS (10 * NS_PER_SECOND)
 /* Programs still running when their links close have finished after this time: they run with
  * preemption disabled. */
 #define SETTLE_US 2000
@@ -37,7 +39,7 @@ struct source {
 	struct bpf_link *links[PROGRAMS];
 	bool is_attached;
 	struct event_buffer buffer;
-	uint64_t last_drain_ns;
+	uint64_t last_drain_ns, last_look_ns;
 };
 
 static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
@@ -163,7 +165,7 @@ static void network_begin(struct source *source, uint64_t start_ns)
 {
 	__atomic_store_n(&session_skeleton(source->session)->bss->network_control.start_ns,
 			 start_ns, __ATOMIC_RELEASE);
-	source->last_drain_ns = start_ns;
+	source->last_drain_ns = source->last_look_ns = start_ns;
 }
 
 static void network_end(struct source *source, uint64_t end_ns)
@@ -175,19 +177,24 @@ static void network_end(struct source *source, uint64_t end_ns)
 static int network_poll(struct source *source)
 {
 	uint64_t now_ns = clock_now_ns();
+	bool look = false;
 	int err;
 
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
-	err = network_tables_drain(source->tables, &source->buffer);
+	if (now_ns - source->last_look_ns >= LOOK_INTERVAL_NS) {
+		source->last_look_ns = now_ns;
+		look = true;
+	}
+	err = network_tables_drain(source->tables, look, &source->buffer);
 	session_add_records(source->session, &source->buffer);
 	return err;
 }
 
 static int network_cut(struct source *source, uint64_t until_ns)
 {
-	int err = network_tables_drain(source->tables, &source->buffer);
+	int err = network_tables_drain(source->tables, false, &source->buffer);
 
 	source->last_drain_ns = until_ns;
 	network_tables_forget_largest(source->tables);
@@ -206,7 +213,7 @@ static void network_detach(struct source *source)
 	source->is_attached = false;
 	usleep(SETTLE_US);
 	/* The stream counts records that are missing for lack of memory. */
-	network_tables_drain(source->tables, &source->buffer);
+	network_tables_drain(source->tables, true, &source->buffer);
 	session_add_records(source->session, &source->buffer);
 }
 

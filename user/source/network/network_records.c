@@ -104,7 +104,6 @@ static int send_lengths(const volatile struct pkbpf_network_lengths *lengths,
 
 	if (count == sent->count)
 		return 0;
-	view->state = 0;
 	view->bytes = 0;
 	view->count = count - sent->count;
 	view->total = total_ns - sent->total_ns;
@@ -203,6 +202,7 @@ int network_records_of_row(const volatile struct pkbpf_network_row *row,
 		err = send_counter(row, sent, &counters[i], &view, buffer);
 	for (size_t i = 0; i < NETWORK_LENGTHS && !err; i++) {
 		view.measure = length_measures[i];
+		view.state = row->key.peer.role;
 		err = send_lengths(network_lengths_of((volatile struct pkbpf_network_row *)row, i),
 				   (struct pkbpf_network_lengths *)network_lengths_of(sent, i),
 				   &buckets[i], &view, buffer);

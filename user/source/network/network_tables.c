@@ -9,11 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/clock.h"
-#include "base/hash_map.h"
-#include "event/peer_event.h"
 #include "source/mapped_table.h"
+#include "source/network/network_peers.h"
 #include "source/network/network_records.h"
 
 #include "pkbpf.skel.h"
@@ -26,8 +23,6 @@
 /* Rows of exited processes are freed when less than a quarter of all rows or histograms is free. */
 #define LOW_ROWS       (ROWS / 4)
 #define LOW_HISTOGRAMS (HISTOGRAMS / 4)
-/* Peers of a whole capture that have numbers of their own. */
-#define PEERS 65536U
 
 struct network_tables {
 	struct pkbpf_bpf *skeleton;
@@ -36,9 +31,7 @@ struct network_tables {
 	volatile struct pkbpf_network_histogram *histograms;
 	struct pkbpf_network_row *sent_rows;
 	struct pkbpf_network_histogram *sent_histograms;
-	ARRAY_OF(struct pkbpf_network_peer) peers; /* number - 1 -> peer */
-	struct hash_index peer_index;
-	uint64_t seed;
+	struct network_peers *peers;
 };
 
 static int configure_maps(struct network_tables *tables)
@@ -69,8 +62,8 @@ int network_tables_configure(struct pkbpf_bpf *skeleton, struct network_tables *
 	if (!tables)
 		return out_of_memory(error);
 	tables->skeleton = skeleton;
-	tables->seed = hash_random_seed();
-	err = configure_maps(tables);
+	tables->peers = network_peers_new();
+	err = tables->peers ? configure_maps(tables) : -ENOMEM;
 	if (err) {
 		network_tables_free(tables);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
@@ -101,69 +94,8 @@ void network_tables_free(struct network_tables *tables)
 	mapped_table_close(&tables->histogram_table);
 	free(tables->sent_rows);
 	free(tables->sent_histograms);
-	array_free(&tables->peers);
-	hash_index_done(&tables->peer_index);
+	network_peers_free(tables->peers);
 	free(tables);
-}
-
-/* ---- peers ---- */
-
-static bool is_same_peer(const void *context, uint32_t item, const void *wanted)
-{
-	const struct network_tables *tables = context;
-
-	return memcmp(&tables->peers.items[item], wanted, sizeof(struct pkbpf_network_peer)) == 0;
-}
-
-/* The name of a UNIX socket as text: names of the abstract namespace begin with a NUL byte. */
-static void copy_name(struct peer_view *view, const volatile struct pkbpf_network_row *row)
-{
-	uint32_t bytes = row->name_bytes;
-
-	if (bytes > PKBPF_NETWORK_NAME)
-		bytes = PKBPF_NETWORK_NAME;
-	memcpy(view->name, (const void *)row->name, bytes);
-	if (bytes && !view->name[0])
-		view->name[0] = '@';
-}
-
-static int send_peer(const volatile struct pkbpf_network_row *row, uint32_t number,
-		     const struct pkbpf_network_peer *peer, struct event_buffer *buffer)
-{
-	struct peer_view view = {
-		.time_ns = clock_now_ns(),
-		.number = number,
-		.pid = row->peer_pid,
-		.peer = *peer,
-	};
-
-	copy_name(&view, row);
-	return peer_event_encode(buffer, &view);
-}
-
-/* Returns the number of the row's peer, and sends it when it is new; 0: out of memory. */
-static uint32_t peer_number(struct network_tables *tables,
-			    const volatile struct pkbpf_network_row *row,
-			    struct event_buffer *buffer)
-{
-	struct pkbpf_network_peer peer;
-	uint64_t hash;
-	uint32_t item;
-
-	memcpy(&peer, (const void *)&row->key.peer, sizeof(peer));
-	if (tables->peers.count >= PEERS)
-		peer = (struct pkbpf_network_peer){.role = peer.role};
-	hash = hash_bytes(&peer, sizeof(peer), tables->seed);
-	item = hash_index_find(&tables->peer_index, hash, is_same_peer, tables, &peer);
-	if (item != HASH_INDEX_NONE)
-		return item + 1;
-	item = (uint32_t)tables->peers.count;
-	if (!array_reserve(&tables->peers, tables->peers.count + 1) ||
-	    send_peer(row, item + 1, &peer, buffer) ||
-	    !hash_index_add(&tables->peer_index, hash, item))
-		return 0;
-	*array_add(&tables->peers) = peer;
-	return item + 1;
 }
 
 /* ---- rows ---- */
@@ -241,18 +173,28 @@ static int drain_row(struct network_tables *tables, uint32_t index, uint32_t *us
 	}
 	if (!network_row_has_news(row, &tables->sent_rows[index]))
 		return 0;
-	peer = peer_number(tables, row, buffer);
+	peer = network_peers_number(tables->peers, row, buffer);
 	return peer ? network_records_of_row(row, &tables->sent_rows[index], peer, buckets, buffer)
 		    : -ENOMEM;
 }
 
-int network_tables_drain(struct network_tables *tables, struct event_buffer *buffer)
+/* Names the peers on this host by their processes: those that have rows themselves, and others. */
+static int name_peers(struct network_tables *tables, bool look, struct event_buffer *buffer)
+{
+	for (uint32_t i = 0; i < ROWS; i++)
+		if (tables->rows[i].ready)
+			network_peers_note_server(tables->peers, &tables->rows[i]);
+	if (look)
+		network_peers_look(tables->peers);
+	return network_peers_send_named(tables->peers, buffer);
+}
+
+int network_tables_drain(struct network_tables *tables, bool look, struct event_buffer *buffer)
 {
 	uint32_t used_rows = 0, used_histograms = 0;
+	int err;
 
 	for (uint32_t i = 0; i < ROWS; i++) {
-		int err;
-
 		if (!tables->rows[i].ready)
 			continue;
 		used_rows++;
@@ -260,6 +202,9 @@ int network_tables_drain(struct network_tables *tables, struct event_buffer *buf
 		if (err)
 			return err;
 	}
+	err = name_peers(tables, look, buffer);
+	if (err)
+		return err;
 	if (ROWS - used_rows < LOW_ROWS || HISTOGRAMS - used_histograms < LOW_HISTOGRAMS)
 		free_ended(tables);
 	return 0;

@@ -4,6 +4,7 @@
 #ifndef PKBPF_SOURCE_NETWORK_NETWORK_TABLES_H
 #define PKBPF_SOURCE_NETWORK_NETWORK_TABLES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pkbpf/config.h>
@@ -23,8 +24,9 @@ int network_tables_open(struct network_tables *tables, struct error *error);
 void network_tables_free(struct network_tables *tables);
 
 /* Appends records of all increments since the last call, with the time at which each was read, and
- * of the peers that they are the first to name. -ENOMEM: the next call sends the rest. */
-int network_tables_drain(struct network_tables *tables, struct event_buffer *buffer);
+ * of the peers that they are the first to name. look: servers on this host are looked for in
+ * procfs. -ENOMEM: the next call sends the rest. */
+int network_tables_drain(struct network_tables *tables, bool look, struct event_buffer *buffer);
 /* Restarts the maxima of all rows, after a drain. */
 void network_tables_forget_largest(struct network_tables *tables);
 
