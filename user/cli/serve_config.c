@@ -9,7 +9,7 @@
 #include "base/near_match.h"
 #include "cli/option_table.h"
 
-static const char *const sections[] = {"alert", "notify"};
+static const char *const sections[] = {"alert", "notify", "push"};
 /* Beside options. */
 static const char *const front_keys[] = {"url", "default-alerts"};
 
@@ -93,6 +93,7 @@ int serve_config_read(const char *text, struct serve_config *ret_config, struct 
 	err = err < 0 ? err : read_keys(&ini, ret_config, &defaults, error);
 	err = err < 0 ? err : alert_rules_read(&ini, defaults, &ret_config->rules, error);
 	err = err < 0 ? err : notify_targets_read(&ini, &ret_config->notify, error);
+	err = err < 0 ? err : push_targets_read(&ini, &ret_config->push, error);
 	err = err < 0 ? err : check_notified(ret_config, error);
 	ini_done(&ini);
 	return err;

@@ -10,6 +10,7 @@
 #include "cli/command_table.h"
 #include "push/http_client.h"
 #include "push/notifier.h"
+#include "push/push_target.h"
 
 #define SERVE_CONFIG_MAX_BYTES (1U << 20)
 
@@ -17,6 +18,7 @@
 struct serve_config {
 	struct alert_rules rules;
 	struct notify_targets notify;
+	struct push_targets push;
 	char url[256]; /* of the page, for those who are told; "": by the address */
 };
 

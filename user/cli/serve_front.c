@@ -22,6 +22,7 @@
 #include "base/hash_map.h"
 #include "cli/serve_alerts.h"
 #include "cli/serve_config.h"
+#include "cli/serve_push.h"
 #include "recording/slice_codec.h"
 #include "web/web.h"
 
@@ -76,6 +77,7 @@ struct front {
 	struct store *store;
 	struct web *web;
 	struct serve_alerts *alerts;
+	struct serve_push push;
 };
 
 /* Returns the descriptor; -1: the collector has ended. */
@@ -146,8 +148,14 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 
 	if (err < 0)
 		return err;
+	serve_push_init(&front->push, options->console, front->store);
 	web->alerts = serve_alerts_state(front->alerts);
-	return web_start(web, front->store, &front->web, error);
+	web->more_metrics = serve_push_write_metrics;
+	web->context = &front->push;
+	err = web_start(web, front->store, &front->web, error);
+	if (err == 0 && serve_push_configure(&front->push, front->web, options->config) < 0)
+		console_error(options->console, "nothing is pushed: out of memory");
+	return err;
 }
 
 static int open_all(struct front *front, struct greeting *greeting)
@@ -179,7 +187,9 @@ static void take_config(struct front *front, int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (file_read_all(AT_FDCWD, path, SERVE_CONFIG_MAX_BYTES, &text, &size) < 0)
 		return;
-	web_note_config(front->web, serve_alerts_configure(front->alerts, text) == 0);
+	web_note_config(front->web,
+			serve_alerts_configure(front->alerts, text) == 0 &&
+				serve_push_configure(&front->push, front->web, text) == 0);
 	free(text);
 }
 
@@ -214,7 +224,9 @@ static int run_front(const struct serve_front_options *options, int socket)
 		take_parcel(&front, &parcel, fd);
 		close(fd);
 	}
+	serve_push_end(&front.push);
 	web_stop(front.web);
+	serve_push_done(&front.push);
 	serve_alerts_free(front.alerts);
 	store_close(front.store);
 	return 0;

@@ -7,6 +7,8 @@
 #define PKBPF_WEB_WEB_H
 
 #include "base/error.h"
+#include <stdio.h>
+
 #include "alert/alerts.h"
 #include "store/store.h"
 
@@ -18,6 +20,9 @@ struct web_options {
 	const char *token; /* that each request has to carry, borrowed; NULL: none */
 	uint64_t slice_ns;
 	struct alerts *alerts; /* borrowed until web_stop(); NULL: none */
+	/* Adds to the metrics, from any thread until web_stop(); NULL: nobody does. */
+	void (*more_metrics)(void *context, FILE *out);
+	void *context;
 };
 
 /* Opens a listening socket at "ADDRESS:PORT". A name that is no loopback address needs a token.
@@ -33,6 +38,8 @@ void web_note_slice(struct web *web, const struct profile *slice);
 void web_note_dropped(struct web *web, uint64_t slices);
 /* A configuration was read again, with success or without. */
 void web_note_config(struct web *web, bool good);
+/* As /metrics answers; from any thread. */
+void web_write_metrics(struct web *web, FILE *out);
 /* Ends waiting answers. NULL is fine. */
 void web_stop(struct web *web);
 

@@ -162,20 +162,28 @@ int web_answer_alerts(struct web *web, const struct web_query *query, struct web
 
 /* ---- metrics ---- */
 
-int web_answer_metrics(struct web *web, const struct web_query *query, struct web_answer *answer)
+void web_write_metrics(struct web *web, FILE *out)
 {
 	struct store_state state;
-	FILE *out = open_memstream(&answer->body, &answer->size);
 
-	(void)query;
-	if (!out)
-		return -ENOMEM;
 	store_get_state(web->store, &state);
 	pthread_mutex_lock(&web->lock);
 	metrics_write(&web->metrics, &state, out);
 	pthread_mutex_unlock(&web->lock);
 	if (web->options.alerts)
 		alerts_write_metrics(web->options.alerts, out);
+	if (web->options.more_metrics)
+		web->options.more_metrics(web->options.context, out);
+}
+
+int web_answer_metrics(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	FILE *out = open_memstream(&answer->body, &answer->size);
+
+	(void)query;
+	if (!out)
+		return -ENOMEM;
+	web_write_metrics(web, out);
 	answer->status = 200;
 	answer->type = "text/plain; version=0.0.4; charset=utf-8";
 	return fclose(out) == EOF ? -ENOMEM : 0;

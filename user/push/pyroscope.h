@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A window as Pyroscope takes profiles in: a series for each container or program and kind. */
+#ifndef PKBPF_PUSH_PYROSCOPE_H
+#define PKBPF_PUSH_PYROSCOPE_H
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+/* Series of a window; by CPU time, the others are left out. */
+#define PYROSCOPE_SERVICES_MAX 20
+
+/* Writes the body of POST /push.v1.PusherService/Push. *ret_series 0: there is nothing to send.
+ * Errors of store_read(). */
+int pyroscope_write(struct store *store, const struct store_window *window, uint32_t kinds_mask,
+		    const char *host, FILE *out, size_t *ret_series);
+
+#endif
