@@ -27,7 +27,9 @@ struct alerts {
 	pthread_mutex_t lock; /* of what follows, against readers */
 	ARRAY_OF(struct watched_rule) rules;
 	ARRAY_OF(struct alert_state) states;
-	struct host_readings readings; /* the feeding thread's */
+	/* The feeding thread's. */
+	struct host_readings host;
+	struct run_readings run;
 	struct alert_values values;
 	/* The merge that was made last, in one round. */
 	struct profile *merged;
@@ -226,27 +228,38 @@ static const struct profile *profile_over(struct alerts *alerts, const struct al
 	return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
 }
 
-static int look(struct alerts *alerts, struct watched_rule *watched, const struct profile *slice,
-		const struct telling *telling)
+static int look_at_terms(struct alerts *alerts, const struct alert_rule *rule,
+			 const struct resource_rows *rows, const struct telling *telling)
+{
+	struct alert_input input = {.host = &alerts->host, .run = &alerts->run};
+	int err = 0;
+
+	alerts->values.known = false;
+	if (!alert_is_possible(rule, profile_info_read(rows->profile)->kinds_mask))
+		return 0;
+	if (alert_needs_profile(rule)) {
+		input.profile = profile_over(alerts, rule, rows->profile, telling, &err);
+		if (!input.profile)
+			return err;
+		input.rows = input.profile == rows->profile ? rows : NULL;
+	}
+	return alert_evaluate(rule, &input, &alerts->values);
+}
+
+static int look(struct alerts *alerts, struct watched_rule *watched,
+		const struct resource_rows *rows, const struct telling *telling)
 {
 	const struct alert_rule *rule = &watched->rule;
 	int64_t pause =
 		(int64_t)rule->over_ns / (rule->term_count ? LOOKS_PER_OVER : LOOKS_PER_CHANGE);
-	const struct profile *profile;
 	int err;
 
 	if (telling->now < watched->next_unix_ns && watched->next_unix_ns - telling->now <= pause)
 		return 0;
 	/* Whole slices: a little early is not late. */
 	watched->next_unix_ns = telling->now + pause - telling->slice_ns / 2;
-	if (rule->term_count) {
-		profile = profile_over(alerts, rule, slice, telling, &err);
-		alerts->values.known = false;
-		if (profile)
-			err = alert_evaluate(rule, profile, &alerts->readings, &alerts->values);
-	} else {
-		err = look_at_change(alerts, rule, telling->now);
-	}
+	err = rule->term_count ? look_at_terms(alerts, rule, rows, telling)
+			       : look_at_change(alerts, rule, telling->now);
 	watched->known = err == 0 && alerts->values.known;
 	/* What is not known is not zero: all stays as it is. */
 	if (watched->known) {
@@ -257,10 +270,10 @@ static int look(struct alerts *alerts, struct watched_rule *watched, const struc
 	return err == -ENOMEM ? err : 0;
 }
 
-int alerts_add(struct alerts *alerts, const struct profile *slice,
+int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	       void (*tell)(void *context, const struct alert_news *news), void *context)
 {
-	const struct profile_info *info = profile_info_read(slice);
+	const struct profile_info *info = profile_info_read(rows->profile);
 	struct telling telling = {.tell = tell,
 				  .context = context,
 				  .slice_ns = (int64_t)(info->end_ns - info->start_ns)};
@@ -269,10 +282,11 @@ int alerts_add(struct alerts *alerts, const struct profile *slice,
 
 	telling.now = info->start_unix_ns + telling.slice_ns;
 	store_get_state(alerts->store, &state);
-	alerts->readings.store_failing = state.failing != 0;
-	host_readings_take(&alerts->readings, info->end_ns);
+	alerts->host.store_failing = state.failing != 0;
+	host_readings_take(&alerts->host, info->end_ns);
+	run_readings_add(&alerts->run, rows);
 	array_foreach(&alerts->rules, watched) {
-		int rule_err = look(alerts, watched, slice, &telling);
+		int rule_err = look(alerts, watched, rows, &telling);
 
 		err = err < 0 ? err : rule_err;
 	}

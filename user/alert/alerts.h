@@ -47,9 +47,10 @@ struct alerts;
 struct alerts *alerts_new(const struct alert_rules *rules, struct store *store);
 /* Others from now on; alerts of rules that are gone end without a word. -ENOMEM: as before. */
 int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules);
-/* A slice that the store has. Calls back with what is new. -ENOMEM: some rules were not looked at.
+/* Rows of a slice that the store has, in any grouping. Calls back with what is new. -ENOMEM: some
+ * rules were not looked at.
  */
-int alerts_add(struct alerts *alerts, const struct profile *slice,
+int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	       void (*tell)(void *context, const struct alert_news *news), void *context);
 /* Calls back with all that fire now. */
 void alerts_each_firing(struct alerts *alerts,

@@ -118,10 +118,39 @@ static int evaluate_rows(struct evaluating *work, const struct profile *profile,
 	return err;
 }
 
-static int evaluate_figure(struct evaluating *work, const struct profile *profile)
+static bool is_sum(const struct condition *condition)
 {
-	bool is_name = work->term->condition.name[0] != '\0';
-	int err = evaluate_rows(work, profile, is_name ? ROWS_BY_COMM : ROWS_BY_PROCESS);
+	return !condition->any_row && !condition->pid && !condition->name[0];
+}
+
+static int evaluate_run(struct evaluating *work, const struct alert_input *input)
+{
+	double number;
+
+	work->values->known = run_readings_value(input->run, work->term->condition.figure,
+						 work->rule->over_ns, &number);
+	if (work->values->known)
+		put_value(work, "", number);
+	return 0;
+}
+
+static int evaluate_figure(struct evaluating *work, const struct alert_input *input)
+{
+	const struct condition *condition = &work->term->condition;
+	const struct profile *profile = input->profile;
+	bool is_name = condition->name[0] != '\0';
+	int err;
+
+	if (condition->figure->scope == FIGURE_OF_RUN)
+		return evaluate_run(work, input);
+	/* Sums are the same in all groupings. */
+	if (input->rows && is_sum(condition) &&
+	    (input->rows->total.known & condition->figure->needs) == condition->figure->needs) {
+		work->rows = input->rows;
+		work->values->known = true;
+		return condition_each(condition, input->rows, put_row, work);
+	}
+	err = evaluate_rows(work, profile, is_name ? ROWS_BY_COMM : ROWS_BY_PROCESS);
 
 	if (err == -ESRCH && is_name)
 		err = evaluate_rows(work, profile, ROWS_BY_CONTAINER);
@@ -191,19 +220,18 @@ static int evaluate_function(struct evaluating *work, const struct profile *prof
 
 /* ---- rules ---- */
 
-static int evaluate_term(struct evaluating *work, const struct profile *profile,
-			 const struct host_readings *readings)
+static int evaluate_term(struct evaluating *work, const struct alert_input *input)
 {
 	double number;
 
 	*work->values = (struct alert_values){0};
 	switch (work->term->subject) {
 	case ALERT_OF_FIGURE:
-		return evaluate_figure(work, profile);
+		return evaluate_figure(work, input);
 	case ALERT_OF_FUNCTION:
-		return evaluate_function(work, profile);
+		return evaluate_function(work, input->profile);
 	case ALERT_OF_HOST:
-		work->values->known = host_readings_value(readings, work->term->host,
+		work->values->known = host_readings_value(input->host, work->term->host,
 							  work->rule->over_ns, &number);
 		if (work->values->known)
 			put_value(work, "", number);
@@ -244,17 +272,42 @@ static void join(struct alert_values *values, const struct alert_values *more)
 	}
 }
 
-int alert_evaluate(const struct alert_rule *rule, const struct profile *profile,
-		   const struct host_readings *readings, struct alert_values *ret_values)
+static bool is_of_rows(const struct alert_term *term)
+{
+	return term->subject == ALERT_OF_FIGURE && term->condition.figure->scope == FIGURE_OF_ROW;
+}
+
+bool alert_needs_profile(const struct alert_rule *rule)
+{
+	for (size_t i = 0; i < rule->term_count; i++)
+		if (rule->terms[i].subject == ALERT_OF_FUNCTION || is_of_rows(&rule->terms[i]))
+			return true;
+	return false;
+}
+
+bool alert_is_possible(const struct alert_rule *rule, uint32_t kinds_mask)
+{
+	struct error unused;
+
+	for (size_t i = 0; i < rule->term_count; i++)
+		if (is_of_rows(&rule->terms[i]) &&
+		    condition_check_possible(&rule->terms[i].condition, kinds_mask, ROWS_BY_PROCESS,
+					     &unused) < 0)
+			return false;
+	return true;
+}
+
+int alert_evaluate(const struct alert_rule *rule, const struct alert_input *input,
+		   struct alert_values *ret_values)
 {
 	_cleanup_free_ struct alert_values *more = malloc(sizeof(*more));
 	struct evaluating work = {.rule = rule, .term = rule->terms, .values = ret_values};
-	int err = more ? evaluate_term(&work, profile, readings) : -ENOMEM;
+	int err = more ? evaluate_term(&work, input) : -ENOMEM;
 
 	for (size_t i = 1; i < rule->term_count && err == 0; i++) {
 		work.term = &rule->terms[i];
 		work.values = more;
-		err = evaluate_term(&work, profile, readings);
+		err = evaluate_term(&work, input);
 		if (err == 0)
 			join(ret_values, more);
 	}

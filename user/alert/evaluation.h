@@ -4,6 +4,7 @@
 #define PKBPF_ALERT_EVALUATION_H
 
 #include "alert/alert_rule.h"
+#include "alert/run_reading.h"
 #include "diff/comparison.h"
 
 #define ALERT_WHO_SIZE 128
@@ -24,9 +25,21 @@ struct alert_values {
 	struct alert_value items[ALERT_VALUES_MAX];
 };
 
-/* Of the terms of a rule, in a symbolized profile. -ENOMEM. */
-int alert_evaluate(const struct alert_rule *rule, const struct profile *profile,
-		   const struct host_readings *readings, struct alert_values *ret_values);
+/* What rules are held against. */
+struct alert_input {
+	const struct profile *profile;	  /* symbolized; NULL: for rules that need none */
+	const struct resource_rows *rows; /* of the profile, in any grouping; NULL: not made yet */
+	const struct host_readings *host;
+	const struct run_readings *run;
+};
+
+/* Does a rule look at rows or functions, so that it needs a profile of its interval? */
+bool alert_needs_profile(const struct alert_rule *rule);
+/* Could it know anything, with these kinds of events recorded (1 << enum pkbpf_profile_kind)? */
+bool alert_is_possible(const struct alert_rule *rule, uint32_t kinds_mask);
+/* Of the terms of a rule. -ENOMEM. */
+int alert_evaluate(const struct alert_rule *rule, const struct alert_input *input,
+		   struct alert_values *ret_values);
 /* Of the change of a rule. */
 void alert_evaluate_change(const struct alert_rule *rule, const struct comparison *comparison,
 			   struct alert_values *ret_values);

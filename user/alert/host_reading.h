@@ -18,7 +18,7 @@ enum host_figure {
 	HOST_FIGURES,
 };
 
-#define HOST_READINGS_MAX 128
+#define HOST_READINGS_MAX 1024
 
 struct host_reading {
 	uint64_t time_ns;

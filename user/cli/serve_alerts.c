@@ -107,13 +107,13 @@ static void repeat(void *context, const struct alert_news *news)
 	notifier_repeat(alerts->notifier, news);
 }
 
-void serve_alerts_add(struct serve_alerts *alerts, const struct profile *slice)
+void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *rows)
 {
-	const struct profile_info *info = profile_info_read(slice);
+	const struct profile_info *info = profile_info_read(rows->profile);
 	int64_t now = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
 
 	/* Rules that were not looked at for want of memory are, with the next slice. */
-	alerts_add(alerts->alerts, slice, tell, alerts);
+	alerts_add(alerts->alerts, rows, tell, alerts);
 	keep_due(alerts, now);
 	if (!alerts->notifier ||
 	    (now - alerts->repeated_unix_ns < REPEAT_NS && now >= alerts->repeated_unix_ns))

@@ -28,6 +28,7 @@
 
 /* Room for some messages: a front that is that far behind is better left behind. */
 #define SEND_BUFFER_BYTES 4096
+#define STORE_WAIT_MS	  5000
 
 /* From the front, once: it answers, or why not. */
 struct greeting {
@@ -105,6 +106,20 @@ static int receive(int socket, struct parcel *ret_parcel)
 	return fd;
 }
 
+static void note_slice(struct front *front, const struct profile *slice)
+{
+	const struct resource_rows *rows;
+	struct results results;
+
+	results_init(&results, slice, ROWS_BY_CONTAINER);
+	/* Without memory metrics lack it, and alerts are looked at with the next one. */
+	if (results_rows(&results, &rows) == 0) {
+		web_note_slice(front->web, rows);
+		serve_alerts_add(front->alerts, rows);
+	}
+	results_done(&results);
+}
+
 static void take_slice(struct front *front, int fd)
 {
 	struct store *store = front->store;
@@ -128,8 +143,7 @@ static void take_slice(struct front *front, int fd)
 	}
 	/* What could not be written is in the store's state, which metrics and /readyz tell. */
 	store_add(store, slice);
-	web_note_slice(web, slice);
-	serve_alerts_add(front->alerts, slice);
+	note_slice(front, slice);
 	profile_free(slice);
 }
 
@@ -161,7 +175,9 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 static int open_all(struct front *front, struct greeting *greeting)
 {
 	const struct serve_front_options *options = front->options;
-	struct store_options store = {.path = options->store, .max_bytes = options->store_bytes};
+	struct store_options store = {.path = options->store,
+				      .max_bytes = options->store_bytes,
+				      .wait_ms = STORE_WAIT_MS};
 	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
 	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
 			     &greeting->error);

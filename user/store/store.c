@@ -44,6 +44,8 @@ static const struct {
  * begins: a program that makes its stacks up costs no more than that. */
 #define GROWING_MAX_BYTES (24U << 20)
 
+#define LOCK_PAUSE_MS 50
+
 struct store {
 	int fd; /* of the folder; locked */
 	uint64_t max_bytes;
@@ -64,6 +66,19 @@ const char *store_level_name(enum store_level level)
 
 /* ---- opening ---- */
 
+/* The front of a collector that was killed lives on until it has written what it has. */
+static int lock(int fd, unsigned int wait_ms)
+{
+	int err = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (unsigned int i = 0; err < 0 && errno == EWOULDBLOCK && i < wait_ms / LOCK_PAUSE_MS;
+	     i++) {
+		usleep(LOCK_PAUSE_MS * 1000);
+		err = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return err;
+}
+
 static int open_folder(struct store *store, const struct store_options *options,
 		       struct error *error)
 {
@@ -76,7 +91,7 @@ static int open_folder(struct store *store, const struct store_options *options,
 	if (store->fd < 0)
 		return error_set(error, errno, "cannot open the store %s: %s", path,
 				 strerror(errno));
-	if (!options->read_only && flock(store->fd, LOCK_EX | LOCK_NB) < 0)
+	if (!options->read_only && lock(store->fd, options->wait_ms) < 0)
 		return error_set(
 			error, errno == EWOULDBLOCK ? EBUSY : errno,
 			errno == EWOULDBLOCK

@@ -30,9 +30,10 @@ enum store_level { STORE_SLICE, STORE_MINUTE, STORE_TEN, STORE_HOUR, STORE_LEVEL
 struct store;
 
 struct store_options {
-	const char *path;   /* made when it is not there */
-	uint64_t max_bytes; /* of all files */
-	bool read_only;	    /* whoever writes it now or has written it; nothing is changed */
+	const char *path;     /* made when it is not there */
+	uint64_t max_bytes;   /* of all files */
+	unsigned int wait_ms; /* for another writer that is about to end */
+	bool read_only;	      /* whoever writes it now or has written it; nothing is changed */
 };
 
 /* Makes the folder, locks it and takes in what is there; windows that an end by force kept from

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "event/counter_table.h"
-#include "finding/results.h"
 #include "rows/figure_table.h"
 
 /* More groups than that become one: a scrape stays small whatever runs here. */
@@ -118,26 +117,16 @@ static void add_run(struct metrics *metrics, const struct profile *slice)
 	metrics->map_bytes = info->bpf_map_bytes;
 }
 
-int metrics_add(struct metrics *metrics, const struct profile *slice)
+void metrics_add(struct metrics *metrics, const struct resource_rows *rows)
 {
-	const struct resource_rows *rows;
-	struct results results;
-	int err;
-
 	metrics->slices++;
-	add_run(metrics, slice);
-	results_init(&results, slice, ROWS_BY_CONTAINER);
-	err = results_rows(&results, &rows);
-	if (err == 0) {
-		metrics->busy_percent = rows->busy_percent;
-		metrics->memory_bytes = rows->machine.memory_bytes;
-		metrics->memory_available_bytes = rows->machine.memory_available_bytes;
-		for (size_t i = 0; i < rows->all_count; i++)
-			add_row(metrics, rows, &rows->items[i]);
-	}
-	results_done(&results);
+	add_run(metrics, rows->profile);
+	metrics->busy_percent = rows->busy_percent;
+	metrics->memory_bytes = rows->machine.memory_bytes;
+	metrics->memory_available_bytes = rows->machine.memory_available_bytes;
+	for (size_t i = 0; i < rows->all_count; i++)
+		add_row(metrics, rows, &rows->items[i]);
 	forget_groups(metrics);
-	return err;
 }
 
 /* ---- writing ---- */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "profile/profile.h"
+#include "rows/resource_rows.h"
 #include "store/store.h"
 
 #define METRIC_FIGURES	 16
@@ -32,8 +32,8 @@ struct metrics {
 	uint64_t memory_bytes, memory_available_bytes;
 };
 
-/* -ENOMEM: a part of it is missing. */
-int metrics_add(struct metrics *metrics, const struct profile *slice);
+/* rows: of a slice, by container. Without memory a part of it is missing. */
+void metrics_add(struct metrics *metrics, const struct resource_rows *rows);
 void metrics_write(const struct metrics *metrics, const struct store_state *store, FILE *out);
 void metrics_done(struct metrics *metrics);
 

@@ -351,13 +351,12 @@ int web_start(const struct web_options *options, struct store *store, struct web
 	return 0;
 }
 
-void web_note_slice(struct web *web, const struct profile *slice)
+void web_note_slice(struct web *web, const struct resource_rows *rows)
 {
-	const struct profile_info *info = profile_info_read(slice);
+	const struct profile_info *info = profile_info_read(rows->profile);
 
 	pthread_mutex_lock(&web->lock);
-	/* Without memory a metric lacks this slice. */
-	metrics_add(&web->metrics, slice);
+	metrics_add(&web->metrics, rows);
 	web->last_end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
 	pthread_cond_broadcast(&web->news);
 	pthread_mutex_unlock(&web->lock);

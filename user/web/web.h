@@ -32,8 +32,8 @@ int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *r
 /* store: borrowed until web_stop(). */
 int web_start(const struct web_options *options, struct store *store, struct web **ret_web,
 	      struct error *error);
-/* The writer's thread: a slice has been added to the store. */
-void web_note_slice(struct web *web, const struct profile *slice);
+/* The writer's thread: a slice has been added to the store. rows: of it, by container. */
+void web_note_slice(struct web *web, const struct resource_rows *rows);
 /* Slices that the collector could not hand over. */
 void web_note_dropped(struct web *web, uint64_t slices);
 /* A configuration was read again, with success or without. */
