@@ -62,17 +62,17 @@ order() {
 [ "$(order b.json)" != "$(order other.json)" ] || fail "another seed gave the same order"
 
 begin "a baseline"
-sed 's/"command": "sleep 0.1"/"command": "sleep 0.4"/' base.json >faster.json
-run 3 bench --runs 4 --baseline faster.json --fail-if-slower 50% 'sleep 0.4' 'sleep 0.01'
+sed 's/"command": "sleep 0.1"/"command": "sleep 0.3"/' base.json >faster.json
+run 3 bench --bare --runs 4 --baseline faster.json --fail-if-slower 50% 'sleep 0.3' 'sleep 0.01'
 grep -q "faster.json does not have 'sleep 0.01'" err || fail "what has no base is not reported: $(cat err)"
-run 0 bench --runs 6 --baseline base.json --fail-if-slower 50% -- sleep 0.1
+run 0 bench --bare --runs 6 --baseline base.json --fail-if-slower 50% -- sleep 0.1
 sed 's/"value": "[^"]*"/"value": "another"/' base.json >foreign.json
-run 4 bench --baseline foreign.json -- sleep 0.1
+run 4 bench --bare --baseline foreign.json -- sleep 0.1
 grep -q "another machine" err || fail "$(cat err)"
-run 1 bench --baseline b.csv -- true
+run 1 bench --bare --baseline b.csv -- true
 
 begin "a matrix, and commands around the runs"
-run 0 bench --runs 2 --warmup 0 --matrix t=0.01,0.02 --matrix n=1,2 --setup 'echo s{t} >>log' --prepare 'echo p >>log' \
+run 0 bench --bare --runs 2 --warmup 0 --matrix t=0.01,0.02 --matrix n=1,2 --setup 'echo s{t} >>log' --prepare 'echo p >>log' \
 	--conclude 'echo c >>log' -o m.json -- sleep '{t}' '0.00{n}'
 [ "$(sort log | uniq -c | xargs)" = "8 c 8 p 2 s0.01 2 s0.02" ] || fail "the log has $(sort log | uniq -c | xargs)"
 checker - <<'P'
@@ -89,43 +89,56 @@ grep -qE "^ self +parse_request .*\+[0-9.]+ % " e.txt || fail "parse_request is 
 ! grep -qE "^ self +look_up " e.txt || fail "look_up is reported, which is the same: $(cat e.txt)"
 grep -q "<svg" e.svg || fail "no flame graph"
 
+begin "a region that programs mark is compared call by call"
+run 0 bench -i --runs 2 --unit region:compute -o u.json "$workloads/regions nest 6" "$workloads/regions nest 12"
+checker - <<'P'
+import json
+from checks import check, end
+document = json.load(open("u.json"))
+calls = {(r["variant"], r["figures"].get("units")) for r in document["runs"] if not r["is_warmup"]}
+check(calls == {(0, 6), (1, 12)}, f"calls of each variant: {calls}")
+check(all(r["figures"]["unit_ns"] >= 2e6 for r in document["runs"] if not r["is_warmup"]), "each computes for 2 ms")
+check(document["comparisons"][0]["decided_by"] == "unit", "the region decides")
+end()
+P
+
 begin "what goes wrong"
-run 127 bench -- no_such_command
+run 127 bench --bare -- no_such_command
 echo text >not_executable
-run 126 bench -- ./not_executable
-run 1 bench -- false
-run 0 bench -i --runs 2 -- false
-run 1 bench --timeout 100ms -- sleep 60
+run 126 bench --bare -- ./not_executable
+run 1 bench --bare -- false
+run 0 bench --bare -i --runs 2 -- false
+run 1 bench --bare --timeout 100ms -- sleep 60
 run 2 bench
 run 2 bench --matrix x=1,2 -- true
 run 2 bench -f junit true true
 run 2 bench -f svg true true
+run 2 bench --unit function:x -- true
 run 2 bench --fail-if-slower 5% -- true
 run 2 bench --runs 5 --precision 2% -- true
 run 0 bench --runs 2 -o left.json "sh -c 'sleep 1 & exit 0'"
 grep -q '"left_behind": 1' left.json || fail "a process left behind was not seen"
 
 begin "stopping keeps the runs there are"
-timeout -s INT 2 "$pkbpf" bench --runs 1000 -o stopped.json -- sleep 0.2 2>err
+timeout -s INT 1.2 "$pkbpf" bench --runs 1000 -o stopped.json -- sleep 0.05 2>err
 grep -q '"interrupted": true' stopped.json || fail "$(cat err)"
 
 begin "an outlier that was stopped is explained"
 (
-	for _ in $(seq 400); do
-		[ "$(wc -l <count)" -ge 6 ] && break
+	for _ in $(seq 1000); do
+		[ "$(wc -l <count)" -ge 4 ] && victim=$(pgrep -nf '^sleep 0.1313') && break
 		sleep 0.02
 	done
-	victim=$(pgrep -nf 'sleep 0.3131')
-	kill -STOP "$victim" && sleep 1 && kill -CONT "$victim"
+	kill -STOP "$victim" && sleep 0.5 && kill -CONT "$victim"
 ) 2>/dev/null &
 : >count
-run 0 bench --runs 9 --warmup 0 --prepare 'echo >>count' -o o.json -- sh -c 'exec sleep 0.3131'
+run 0 bench --runs 7 --warmup 0 --prepare 'echo >>count' -o o.json -- sh -c 'exec sleep 0.1313'
 wait
 checker - <<'P'
 import json
 from checks import check, end
 document = json.load(open("o.json"))
-slowest = max(range(9), key=lambda i: document["runs"][i]["figures"]["wall_ns"])
+slowest = max(range(7), key=lambda i: document["runs"][i]["figures"]["wall_ns"])
 named = [o for o in document["outliers"] if o["run"] == slowest]
 check(named and named[0]["causes"][0]["figure"] == "stopped", f"run {slowest} was stopped: {document['outliers']}")
 end()

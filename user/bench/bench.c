@@ -25,6 +25,7 @@ void bench_done(struct bench *bench)
 	}
 	array_free(&bench->variants);
 	array_free(&bench->runs);
+	free(bench->unit);
 	free(bench->without_account);
 	environment_done(&bench->environment);
 }

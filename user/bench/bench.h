@@ -45,12 +45,19 @@ struct bench {
 	uint64_t seed;
 	bool interleaved;
 	bool has_account;      /* of the kernel, by BPF; else what every user can read */
+	char *unit;	       /* region whose wall time is compared; NULL: whole runs */
 	char *without_account; /* why not; NULL: it was not wanted, or is there */
 	bool interrupted;
 	int64_t start_unix_ns;
 	uint64_t duration_ns;
 	struct environment environment;
 };
+
+/* What decides about a comparison. */
+static inline enum bench_figure bench_main_figure(const struct bench *bench)
+{
+	return bench->unit ? BENCH_UNIT : BENCH_WALL;
+}
 
 void bench_init(struct bench *bench);
 void bench_done(struct bench *bench);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <pkbpf/offcpu.h>
 
@@ -16,16 +17,19 @@
 
 struct account_sums {
 	double values[BENCH_FIGURES];
+	double unit_ns;		 /* of all calls of the region */
+	struct histogram *units; /* their wall times; NULL: none */
 };
 
 struct bench_account {
 	struct live_capture *capture;
 	uint32_t pid;
+	const char *region;
 	ARRAY_OF(struct account_sums) sums; /* beside the runs */
 };
 
-int bench_account_start(uint32_t pid, const struct log *log, struct bench_account **ret_account,
-			struct error *error)
+int bench_account_start(const struct bench_account_options *wanted,
+			struct bench_account **ret_account, struct error *error)
 {
 	struct bench_account *account = calloc(1, sizeof(*account));
 	struct live_capture_options options = {
@@ -37,16 +41,19 @@ int bench_account_start(uint32_t pid, const struct log *log, struct bench_accoun
 				.want_resources = true,
 				.unwind_mode = PKBPF_UNWIND_FP,
 				.kinds_mask = 1U << PKBPF_PROFILE_OFFCPU,
-				.log = log,
+				.log = wanted->log,
 			},
 	};
 	int err;
 
 	if (!account)
 		return error_set(error, ENOMEM, "cannot account runs: out of memory");
-	account->pid = pid;
+	account->pid = wanted->pid;
+	account->region = wanted->region;
 	options.session.pids = &account->pid;
+	options.session.command = wanted->region ? wanted->program : NULL;
 	source_options_init(&options.sources);
+	options.sources.regions.wanted = wanted->region;
 	err = live_capture_start(&options, &account->capture, error);
 	if (err < 0) {
 		free(account);
@@ -82,8 +89,8 @@ static const struct bench_run *run_before(const struct bench *bench, uint64_t ti
 /* Sums of the run that a process belongs to, by its birth; NULL: none. What a process does after
  * the run that has left it behind is no part of that. But that it has exited may be heard of in the
  * next slice. A group of processes (birth unknown: 0) is of the run in its slice. */
-static double *sums_of(const struct bench_account *account, const struct bench *bench,
-		       const struct profile *slice, uint64_t born_ns)
+static struct account_sums *sums_of(const struct bench_account *account, const struct bench *bench,
+				    const struct profile *slice, uint64_t born_ns)
 {
 	const struct profile_info *info = profile_info_read(slice);
 	const struct bench_run *run = run_before(bench, born_ns	       ? born_ns
@@ -95,7 +102,7 @@ static double *sums_of(const struct bench_account *account, const struct bench *
 		return NULL;
 	if (next < bench->runs.items + bench->runs.count && info->start_ns > next->fork_ns)
 		return NULL;
-	return account->sums.items[run - bench->runs.items].values;
+	return &account->sums.items[run - bench->runs.items];
 }
 
 /* ---- a slice ---- */
@@ -126,13 +133,13 @@ static void add_usage(struct bench_account *account, const struct bench *bench,
 
 	for (size_t i = 0; i < count; i++) {
 		struct resource_process process = resource_usage_process(usage, i);
-		double *sums = process.pid == account->pid
-				       ? NULL
-				       : sums_of(account, bench, slice,
-						 process.pid ? process.start_ns : 0);
+		struct account_sums *sums = process.pid == account->pid
+						    ? NULL
+						    : sums_of(account, bench, slice,
+							      process.pid ? process.start_ns : 0);
 
 		if (sums)
-			add_process(sums, &process);
+			add_process(sums->values, &process);
 	}
 }
 
@@ -152,7 +159,7 @@ static void add_times(struct bench_account *account, const struct bench *bench,
 	for (size_t i = 0; (distribution = profile_distribution_at(slice, i)); i++) {
 		const struct distribution_key *key = &distribution->key;
 		const struct process *process;
-		double *sums;
+		struct account_sums *sums;
 
 		if (key->kind != PKBPF_PROFILE_OFFCPU || key->measure != PKBPF_OFFCPU_TIME ||
 		    key->state == PKBPF_WAIT_NONE || key->state >= PKBPF_WAIT_STATES)
@@ -163,8 +170,42 @@ static void add_times(struct bench_account *account, const struct bench *bench,
 		sums = sums_of(account, bench, slice,
 			       process->born_ns ? process->born_ns : process->start_ns);
 		if (sums)
-			sums[state_figures[key->state]] += (double)distribution->total;
+			sums->values[state_figures[key->state]] += (double)distribution->total;
 	}
+}
+
+static int add_unit(struct account_sums *sums, const struct region *region)
+{
+	if (!sums->units)
+		sums->units = calloc(1, sizeof(*sums->units));
+	if (!sums->units)
+		return -ENOMEM;
+	sums->values[BENCH_UNITS] += (double)region->sums.count;
+	sums->unit_ns += (double)region->sums.total_ns;
+	region_histogram(region, sums->units);
+	return 0;
+}
+
+static int add_units(struct bench_account *account, const struct bench *bench,
+		     const struct profile *slice)
+{
+	const struct region_table *regions = profile_regions(slice);
+	const struct region *region;
+	int err = 0;
+
+	for (size_t i = 0; account->region && (region = region_table_at(regions, i)) && !err; i++) {
+		const struct process *process =
+			process_table_by_id(profile_processes(slice), region->process);
+		struct account_sums *sums;
+
+		if (!process || strcmp(profile_string(slice, region->name), account->region) != 0)
+			continue;
+		sums = sums_of(account, bench, slice,
+			       process->born_ns ? process->born_ns : process->start_ns);
+		if (sums && region->sums.count)
+			err = add_unit(sums, region);
+	}
+	return err;
 }
 
 static int add_slice(struct bench_account *account, const struct bench *bench,
@@ -175,7 +216,7 @@ static int add_slice(struct bench_account *account, const struct bench *bench,
 			return -ENOMEM;
 	add_usage(account, bench, slice);
 	add_times(account, bench, slice);
-	return 0;
+	return add_units(account, bench, slice);
 }
 
 static int take_slices(struct bench_account *account, const struct bench *bench)
@@ -202,6 +243,13 @@ int bench_account_cut(struct bench_account *account, const struct bench *bench)
 /* The kernel's own sum, of what was waited for, says whether something is missing. */
 static void give_sums(const struct account_sums *sums, struct bench_run *run)
 {
+	double count = sums->values[BENCH_UNITS];
+
+	if (count > 0) {
+		bench_run_set(run, BENCH_UNITS, count);
+		bench_run_set(run, BENCH_UNIT, sums->unit_ns / count);
+		bench_run_set(run, BENCH_UNIT_P99, (double)histogram_percentile(sums->units, 990));
+	}
 	if (sums->values[BENCH_CPU] + COMPLETE_REST_NS < COMPLETE_PART * run->values[BENCH_CPU])
 		return;
 	for (int figure = BENCH_CPU; figure <= BENCH_PROCESSES; figure++)
@@ -228,6 +276,8 @@ void bench_account_free(struct bench_account *account)
 	if (!account)
 		return;
 	live_capture_free(account->capture);
+	array_foreach(&account->sums, sums)
+		free(sums->units);
 	array_free(&account->sums);
 	free(account);
 }

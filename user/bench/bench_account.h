@@ -10,9 +10,17 @@
 
 struct bench_account;
 
-/* Of the descendants of a process. Errors as those of live_capture_start(). */
-int bench_account_start(uint32_t pid, const struct log *log, struct bench_account **ret_account,
-			struct error *error);
+struct bench_account_options {
+	uint32_t pid;	     /* whose descendants are accounted */
+	const char *region;  /* whose wall times are wanted, too; NULL: none */
+	const char *program; /* with these: marked before it is started for the first time */
+	const struct log *log;
+};
+
+/* What options point to is borrowed until bench_account_free(). Errors as those of
+ * live_capture_start(). */
+int bench_account_start(const struct bench_account_options *options,
+			struct bench_account **ret_account, struct error *error);
 /* Sleeps until fd is readable or timeout_ms have passed, and takes in what there is. */
 int bench_account_wait(struct bench_account *account, int fd, int timeout_ms);
 /* Once after each run, which is in bench by then. */

@@ -41,7 +41,10 @@ enum bench_unit { BENCH_NS, BENCH_BYTES, BENCH_COUNT, BENCH_JOULES, BENCH_CELSIU
 	X(ENERGY, "energy", "energy", BENCH_JOULES, "energy of the whole machine meanwhile")       \
 	X(TEMPERATURE, "temperature", "temperature", BENCH_CELSIUS,                                \
 	  "of the hottest CPU at its end")                                                         \
-	X(FREQUENCY, "frequency", "frequency", BENCH_HERTZ, "mean of the CPUs at its end")
+	X(FREQUENCY, "frequency", "frequency", BENCH_HERTZ, "mean of the CPUs at its end")         \
+	X(UNIT, "unit", "each", BENCH_NS, "mean wall time of the region of --unit")                \
+	X(UNITS, "units", "calls", BENCH_COUNT, "how often a run was in it")                       \
+	X(UNIT_P99, "unit_p99", "p99", BENCH_NS, "p99 of its wall time")
 
 enum bench_figure {
 #define X(name, text, title, unit, summary) BENCH_##name,
@@ -49,6 +52,8 @@ enum bench_figure {
 #undef X
 		BENCH_FIGURES,
 };
+
+_Static_assert(BENCH_FIGURES <= 32, "a bit each in struct bench_run");
 
 struct bench_figure_row {
 	const char *name, *title, *summary;

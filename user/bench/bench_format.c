@@ -57,8 +57,8 @@ static int decide(const struct bench_document *document, struct bench_pair *pair
 	struct bench_comparison cpu;
 	int err;
 
-	pair->decision = pair->figures[BENCH_WALL];
-	if (pair->decision.verdict != BENCH_UNKNOWN)
+	pair->decision = pair->figures[bench_main_figure(document->bench)];
+	if (pair->decision.verdict != BENCH_UNKNOWN || pair->decision.figure != BENCH_WALL)
 		return 0;
 	strict.risk *= SECOND_LOOK_PART;
 	err = bench_compare(bench_document_base(document), pair->base, document->bench, pair->new,
@@ -143,7 +143,7 @@ void bench_decision_text(const struct bench_document *document, const struct ben
 	char wall[BENCH_SENTENCE_SIZE];
 
 	bench_verdict_text(&pair->decision, &document->judgement, ret_text, size);
-	if (pair->decision.figure == BENCH_WALL)
+	if (pair->decision.figure != BENCH_CPU)
 		return;
 	bench_verdict_text(&pair->figures[BENCH_WALL], &document->judgement, wall, sizeof(wall));
 	text_append(ret_text, size, " in CPU time; wall time: %s", wall);

@@ -32,6 +32,8 @@ static void write_head(struct json_writer *writer, const struct bench *bench)
 	json_writer_u64(writer, "seed", bench->seed);
 	json_writer_bool(writer, "interrupted", bench->interrupted);
 	json_writer_bool(writer, "has_account", bench->has_account);
+	if (bench->unit)
+		json_writer_string(writer, "unit_region", bench->unit);
 	if (bench->without_account)
 		json_writer_string(writer, "without_account", bench->without_account);
 }

@@ -131,6 +131,11 @@ static int read_tree(struct bench *bench, const json_t *root, struct error *erro
 		bench->seed = (uint64_t)number;
 	bench->has_account = json_is_true(json_object_get(root, "has_account"));
 	bench->interrupted = json_is_true(json_object_get(root, "interrupted"));
+	if (text_of(root, "unit_region")) {
+		bench->unit = strdup(text_of(root, "unit_region"));
+		if (!bench->unit)
+			return no_memory(error);
+	}
 	err = read_environment(&bench->environment, json_object_get(root, "environment"), error);
 	if (err == 0)
 		err = read_variants(bench, json_object_get(root, "variants"), error);

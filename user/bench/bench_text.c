@@ -13,7 +13,9 @@
 #define WIDTH	      100
 #define OUTLIERS_MAX  5
 #define LABEL_COLUMNS 48
-#define LINE_SIZE     2048
+/* A table has room for these in any case. */
+#define LABEL_COLUMNS_MAX 24
+#define LINE_SIZE	  2048
 
 static size_t width_of(const struct bench_document *document)
 {
@@ -137,6 +139,22 @@ static void put_variant(struct text_table *table, const struct bench *bench, uin
 	text_table_cellf(table, "%zu", bench_run_count(bench, variant));
 }
 
+/* What the table would cut so that commands look alike. */
+static void write_commands(const struct bench_document *document, FILE *out)
+{
+	const struct bench *bench = document->bench;
+	bool is_long = false;
+
+	array_foreach(&bench->variants, variant)
+		is_long |= text_columns(variant->label) > LABEL_COLUMNS_MAX;
+	for (uint32_t i = 0; is_long && i < bench->variants.count; i++) {
+		char label[16];
+
+		snprintf(label, sizeof(label), "%u: ", i + 1);
+		write_wrapped(document, label, bench->variants.items[i].label, out);
+	}
+}
+
 static int write_table(const struct bench_document *document, FILE *out)
 {
 	struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
@@ -190,6 +208,22 @@ static void add_value(const struct bench *bench, uint32_t variant, enum bench_fi
 			    bench_value_text(text, bench_figures[figure].unit, median));
 }
 
+static void write_units(const struct bench_document *document, FILE *out)
+{
+	const struct bench *bench = document->bench;
+
+	for (uint32_t i = 0; bench->unit && i < bench->variants.count; i++) {
+		char line[LINE_SIZE] = "", label[300], name[256];
+
+		add_value(bench, i, BENCH_UNIT, line);
+		add_value(bench, i, BENCH_UNIT_P99, line);
+		add_value(bench, i, BENCH_UNITS, line);
+		snprintf(label, sizeof(label), "%u, region %s: ", i + 1,
+			 escape_terminal(name, sizeof(name), bench->unit));
+		write_wrapped(document, label, line[0] ? line : "not seen in any run", out);
+	}
+}
+
 /* Where the CPU or the machine counts: "1: 2.31 instructions per cycle, energy 12.10 J". */
 static void write_counters(const struct bench_document *document, FILE *out)
 {
@@ -217,7 +251,7 @@ static void write_counters(const struct bench_document *document, FILE *out)
 static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
 		       FILE *out)
 {
-	const struct bench_comparison *wall = &pair->figures[BENCH_WALL];
+	const struct bench_comparison *tested = &pair->figures[bench_main_figure(document->bench)];
 	char line[LINE_SIZE], label[64];
 
 	if (document->baseline)
@@ -226,10 +260,11 @@ static void write_pair(const struct bench_document *document, const struct bench
 		snprintf(label, sizeof(label), "%u against %u: ", pair->new + 1, pair->base + 1);
 	bench_decision_text(document, pair, line, sizeof(line));
 	if (pair->states[0])
-		text_append(line, sizeof(line), "; %s", pair->states);
-	if (wall->counts[0])
+		text_append(line, sizeof(line), "; %s%s",
+			    document->bench->unit ? "of whole runs " : "", pair->states);
+	if (tested->counts[0])
 		text_append(line, sizeof(line), "; p %.2g, slower in %.0f %% of pairs",
-			    wall->test.probability, 100 * wall->test.superiority);
+			    tested->test.probability, 100 * tested->test.superiority);
 	write_wrapped(document, label, line, out);
 }
 
@@ -310,7 +345,9 @@ static int text_write(const struct bench_document *document, FILE *out)
 	int err;
 
 	write_head(document, out);
+	write_commands(document, out);
 	err = write_table(document, out);
+	write_units(document, out);
 	write_counters(document, out);
 	if (document->pairs.count || document->outliers.count)
 		fputc('\n', out);

@@ -44,6 +44,7 @@ struct bench_options {
 	struct bench_matrix matrix;
 	const char *setup, *prepare, *conclude;
 	const char *baseline, *save_baseline;
+	const char *unit; /* region; NULL: whole runs */
 	bool cross_machine, explain;
 	uint32_t profiled; /* runs with stacks; 0: the default */
 	uint32_t order;	   /* 1: blocks */
@@ -87,6 +88,12 @@ static void abandon(void *context)
 /* Runs are measured by what every user may read where the kernel's account is not to be had. */
 static int start_account(struct benching *benching)
 {
+	const struct bench_account_options options = {
+		.pid = (uint32_t)launcher_pid(benching->launcher),
+		.region = benching->bench.unit,
+		.program = benching->plan.commands.items[0][0],
+		.log = &benching->log,
+	};
 	struct error error;
 	const char *reason = error.text;
 	int err = 0;
@@ -98,8 +105,7 @@ static int start_account(struct benching *benching)
 	if (err == 0)
 		err = privileges_reduce(false, &error);
 	if (err == 0)
-		err = bench_account_start((uint32_t)launcher_pid(benching->launcher),
-					  &benching->log, &benching->account, &error);
+		err = bench_account_start(&options, &benching->account, &error);
 	if (err == 0) {
 		benching->bench.has_account = true;
 		return 0;
@@ -133,6 +139,12 @@ static int check_baseline(struct benching *benching)
 	bool other_machine;
 	struct bench *bench = &benching->bench;
 
+	if (strcmp(benching->baseline.unit ? benching->baseline.unit : "",
+		   bench->unit ? bench->unit : "") != 0) {
+		console_error(benching->console, "cannot compare with %s: it has another --unit",
+			      benching->own->baseline);
+		return EXIT_STATUS_EMPTY;
+	}
 	bench_differences(&benching->baseline, bench, differences, sizeof(differences),
 			  &other_machine);
 	if (!differences[0])
@@ -164,6 +176,8 @@ static int prepare(struct benching *benching)
 	struct error error;
 	uint64_t clock = clock_now_ns();
 
+	if (own->unit)
+		benching->bench.unit = strdup(own->unit);
 	benching->bench.seed = own->has_seed ? own->seed : random_next(&clock) & SEED_MAX;
 	if (own->baseline && bench_read(&benching->baseline, own->baseline, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
@@ -494,6 +508,8 @@ static int bench_check(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "bench requires a command: pkbpf bench -- COMMAND, or pkbpf bench "
 				 "'COMMAND A' 'COMMAND B'");
+	if (own->unit && own->bare)
+		return error_set(error, EINVAL, "--unit region and --bare are mutually exclusive");
 	if (own->precision > 0 && (own->runs || own->order == 1))
 		return error_set(error, EINVAL, "--precision and --%s are mutually exclusive",
 				 own->runs ? "runs" : "order blocks");
@@ -575,6 +591,22 @@ static int parse_matrix(void *context, const char *value, struct error *error)
 		return error_set(error, EINVAL, "more than %d times --matrix",
 				 BENCH_PARAMETERS_MAX);
 	own->matrix.items[own->matrix.count++] = value;
+	return 0;
+}
+
+static int parse_unit(void *context, const char *value, struct error *error)
+{
+	static const char prefix[] = "region:";
+	struct bench_options *own = context;
+
+	own->unit = NULL;
+	if (strcmp(value, "run") == 0)
+		return 0;
+	if (strncmp(value, prefix, sizeof(prefix) - 1) != 0 || !value[sizeof(prefix) - 1])
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --unit: expected run or region:NAME",
+				 value);
+	own->unit = value + sizeof(prefix) - 1;
 	return 0;
 }
 
@@ -665,6 +697,11 @@ static const struct option_row own_options[] = {
 	{0, "matrix", "NAME=VALUE,...",
 	 "run the command once for each value, in place of {NAME}; repeatable: all combinations",
 	 RUNS_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_matrix},
+	{0, "unit", "run|region:NAME",
+	 "compare the wall time of a region that programs mark, instead of whole runs; default run",
+	 RUNS_GROUP, .form = OPTION_PARSED, .parse = parse_unit,
+	 .text = "A run counts once, with its mean: the calls within it are not independent. "
+		 "Programs mark regions by pkbpf.h or pkbpf.py."},
 	{0, "order", "interleave|blocks",
 	 "interleave: each round runs every command once, in random order; default interleave",
 	 RUNS_GROUP, .form = OPTION_CHOICE, .choices = orders, BENCH(order),
