@@ -20,6 +20,8 @@ enum scratch_slot {
 	SCRATCH_OFFCPU,
 	SCRATCH_BLOCKIO,
 	SCRATCH_FAULTS,
+	SCRATCH_ALLOC,
+	SCRATCH_ALLOC_NESTED, /* of a thread that preempted one in SCRATCH_ALLOC */
 	SCRATCH_SLOTS,
 };
 

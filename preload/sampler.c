@@ -17,6 +17,7 @@
 __thread struct sampler_thread sampler_thread;
 
 static uint64_t interval = SAMPLER_DEFAULT_INTERVAL;
+static bool is_fixed; /* the interval was chosen: no rate of samples changes it */
 static bool is_disabled;
 static uint64_t window_start_ns;
 static uint32_t window_samples;
@@ -37,7 +38,7 @@ static __attribute__((noinline, noclone)) void probe_free(__attribute__((unused)
 	PROBE_SITE(otel_memory, free, PROBE_ARG0);
 }
 
-/* Also called before the C library is ready, when environ may be NULL. */
+/* 0: none is wanted. */
 static uint64_t wanted_interval(void)
 {
 	static const char name[] = SAMPLER_INTERVAL_VARIABLE "=";
@@ -55,7 +56,7 @@ static uint64_t wanted_interval(void)
 			bytes = bytes * 10 + (uint64_t)((*entry)[i] - '0');
 		break;
 	}
-	return bytes && bytes <= SAMPLING_MAX_INTERVAL ? bytes : SAMPLER_DEFAULT_INTERVAL;
+	return bytes <= SAMPLING_MAX_INTERVAL ? bytes : 0;
 }
 
 static uint64_t now_ns(void)
@@ -104,19 +105,22 @@ uint64_t sampler_choose(size_t size)
 /* Samples under the old interval keep their weights, so sums remain unbiased. */
 static void limit_rate(void)
 {
-	uint64_t now = now_ns(), start = __atomic_load_n(&window_start_ns, __ATOMIC_RELAXED);
-	uint64_t bytes = __atomic_load_n(&interval, __ATOMIC_RELAXED);
-	uint32_t samples = __atomic_add_fetch(&window_samples, 1, __ATOMIC_RELAXED);
+	uint64_t bytes = __atomic_load_n(&interval, __ATOMIC_RELAXED), now;
+	uint32_t samples;
 
-	if (now - start >= NS_PER_SECOND) {
-		__atomic_store_n(&window_start_ns, now, __ATOMIC_RELAXED);
-		__atomic_store_n(&window_samples, 0, __ATOMIC_RELAXED);
-	} else if (samples == MOST_SAMPLES_PER_SECOND && bytes <= SAMPLING_MAX_INTERVAL / 2) {
-		/* The second begins anew, so that a sudden burst doubles it again soon. */
-		__atomic_store_n(&window_start_ns, now, __ATOMIC_RELAXED);
-		__atomic_store_n(&window_samples, 0, __ATOMIC_RELAXED);
+	if (is_fixed)
+		return;
+	now = now_ns();
+	samples = __atomic_add_fetch(&window_samples, 1, __ATOMIC_RELAXED);
+	if (now - __atomic_load_n(&window_start_ns, __ATOMIC_RELAXED) < NS_PER_SECOND) {
+		if (samples != MOST_SAMPLES_PER_SECOND || bytes > SAMPLING_MAX_INTERVAL / 2)
+			return;
 		__atomic_store_n(&interval, bytes * 2, __ATOMIC_RELAXED);
 	}
+	/* A second begins anew after each doubling, so that a sudden burst doubles it again soon.
+	 */
+	__atomic_store_n(&window_start_ns, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&window_samples, 0, __ATOMIC_RELAXED);
 }
 
 static void limit_live(void)
@@ -168,7 +172,8 @@ void sampler_begin(bool disable)
 	is_disabled = disable;
 	if (disable)
 		return;
-	interval = wanted_interval();
+	is_fixed = wanted_interval();
+	interval = is_fixed ? wanted_interval() : SAMPLER_DEFAULT_INTERVAL;
 	if (sampler_thread.has_begun)
 		draw(&sampler_thread);
 	pthread_atfork(NULL, NULL, begin_child);

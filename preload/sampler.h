@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mean bytes between two samples, of a thread that has just begun; a decimal number. */
+/* Mean bytes between two samples of a thread; a decimal number. Without it, a default is doubled in
+ * processes that take many samples. */
 #define SAMPLER_INTERVAL_VARIABLE "PKBPF_ALLOC_INTERVAL"
 #define SAMPLER_DEFAULT_INTERVAL  65536
 

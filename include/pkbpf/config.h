@@ -154,6 +154,12 @@ struct pkbpf_faults_control {
 	__u32 cutting; /* the iterator runs at a cut: its counts belong to the slice that ends */
 };
 
+/* For the programs of sampled allocations, in .bss: user space starts and ends the interval. */
+struct pkbpf_alloc_control {
+	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
+};
+
 /* For resource accounts, in .bss: written before the task iterator is read. */
 struct pkbpf_resource_control {
 	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */

@@ -143,7 +143,14 @@ enum pkbpf_loss {
 	  "regions not measured (more than 32 open in one thread)")                                \
 	X(REGION_THREADS_FULL, PKBPF_LOSS_OTHER, "regions (too many threads with regions)")        \
 	X(REGION_TABLE_FULL, PKBPF_LOSS_OTHER, "regions (too many names)")                         \
-	X(REGION_IDS_FULL, PKBPF_LOSS_OTHER, "regions with an id (too many open)")
+	X(REGION_IDS_FULL, PKBPF_LOSS_OTHER, "regions with an id (too many open)")                 \
+	X(ALLOC_SAMPLES, PKBPF_LOSS_NONE, "sampled allocations recorded")                          \
+	X(ALLOC_LOST, PKBPF_LOSS_OTHER, "sampled allocations (ring buffer full)")                  \
+	X(ALLOC_LOST_BYTES, PKBPF_LOSS_NOTE, "bytes for which lost sampled allocations stand")     \
+	X(ALLOC_FREES_LOST, PKBPF_LOSS_OTHER,                                                      \
+	  "frees of sampled allocations (ring buffer full): live memory is an upper bound")        \
+	X(ALLOC_NO_MEMORY, PKBPF_LOSS_OTHER,                                                       \
+	  "sampled allocations (out of memory during aggregation)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -64,7 +64,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_CUT = 11,
 	PKBPF_EVENT_PYTHON_CODE = 12, /* struct pkbpf_event_python_code (python.h) */
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
-	   (resource.h), 80..95: network (network.h) */
+	   (resource.h), 64..79: memory (alloc.h), 80..95: network (network.h) */
 };
 
 /* flags of PKBPF_EVENT_COMM */

@@ -21,6 +21,8 @@
 	X(BLOCKIO, 2, blockio)                                                                     \
 	X(FAULTS, 3, faults)                                                                       \
 	X(NETWORK, 4, network)                                                                     \
+	X(ALLOC, 5, alloc)                                                                         \
+	X(LIVE, 6, live)                                                                           \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
 /* The measured quantity of an event. */

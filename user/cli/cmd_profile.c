@@ -68,6 +68,26 @@ static int status_of_capture(int err)
 
 /* ---- before anything is loaded ---- */
 
+static bool has_source(const struct profiling *profiling, const struct source_ops *source)
+{
+	for (size_t i = 0; i < profiling->source_count; i++)
+		if (profiling->sources[i] == source)
+			return true;
+	return false;
+}
+
+/* Live memory is what the records of allocations leave. */
+static void add_alloc(struct profiling *profiling)
+{
+	const struct source_ops *kinds[] = {source_by_name("alloc"), source_by_name("live")};
+	bool wanted = profiling->options->live.sources.alloc.wanted ||
+		      has_source(profiling, kinds[0]) || has_source(profiling, kinds[1]);
+
+	for (size_t i = 0; wanted && i < ARRAY_SIZE(kinds); i++)
+		if (!has_source(profiling, kinds[i]))
+			profiling->sources[profiling->source_count++] = kinds[i];
+}
+
 /* Without --events: all kinds but those by request, or the first when all that was asked for is a
  * flame graph: what nobody will see need not be captured, and the file gets exactly the name it was
  * given. */
@@ -79,11 +99,13 @@ static void choose_sources(struct profiling *profiling)
 
 	memcpy(profiling->sources, options->sources, sizeof(profiling->sources));
 	profiling->source_count = options->source_count;
-	if (!options->source_count) {
+	/* A flame graph of allocations needs no CPU samples. */
+	if (!options->source_count && !(one_kind && options->live.sources.alloc.wanted)) {
 		for (size_t i = 0; source_at(i) && (i == 0 || !one_kind); i++)
 			if (!source_at(i)->by_request)
 				profiling->sources[profiling->source_count++] = source_at(i);
 	}
+	add_alloc(profiling);
 	profiling->live.kinds_mask = 0;
 	for (size_t i = 0; i < profiling->source_count; i++)
 		profiling->live.kinds_mask |= 1U << profiling->sources[i]->kind;

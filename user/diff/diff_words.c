@@ -23,6 +23,8 @@ char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
 		snprintf(text, DIFF_WORDS_SIZE, "%s", human_time(number, human_whole(value)));
 	else if (diff_words_is_time(kind))
 		snprintf(text, DIFF_WORDS_SIZE, "%.3f ns", value);
+	else if (kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_BYTES)
+		snprintf(text, DIFF_WORDS_SIZE, "%s", human_bytes(number, human_whole(value)));
 	else if (value >= 1000)
 		snprintf(text, DIFF_WORDS_SIZE, "%s", human_count(number, human_whole(value)));
 	else

@@ -137,7 +137,9 @@ static bool write_kind(struct speedscope *scope, enum pkbpf_profile_kind kind)
 	json_writer_string(writer, "type", "sampled");
 	json_writer_string(writer, "name", ops->title);
 	json_writer_string(writer, "unit",
-			   ops->weight == PROFILE_WEIGHT_NS ? "nanoseconds" : "none");
+			   ops->weight == PROFILE_WEIGHT_NS	 ? "nanoseconds"
+			   : ops->weight == PROFILE_WEIGHT_BYTES ? "bytes"
+								 : "none");
 	json_writer_u64(writer, "startValue", 0);
 	json_writer_u64(writer, "endValue", sum);
 	if (!write_samples(scope, kind))

@@ -3,6 +3,7 @@
 #include "live/command_launch.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <stdbool.h>
@@ -10,6 +11,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "source/alloc/sampler_library.h"
 
 /* What shells say of a command that exists but cannot be started, and of one that does not. */
 #define STATUS_NOT_STARTED 126
@@ -86,8 +89,36 @@ static void wait_for_go(int go_fd)
 		_exit(STATUS_NOT_STARTED); /* the parent has given up */
 }
 
-static void run_child(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
-		      int go_fd, int result_fd)
+/* A library that cannot be read would make the loader complain on the command's stderr. */
+static void add_sampler(const struct command_sampler *sampler)
+{
+	const char *others = getenv("LD_PRELOAD"), *sanitizer = getenv("ASAN_OPTIONS");
+	char *list;
+
+	if (access(sampler->library, R_OK))
+		return;
+	/* Before others: what they allocate counts as the program's. */
+	if (asprintf(&list, "%s%s%s", sampler->library, others && *others ? ":" : "",
+		     others ? others : "") < 0)
+		return;
+	setenv("LD_PRELOAD", list, 1);
+	free(list);
+	if (sampler->interval[0])
+		setenv(SAMPLER_LIBRARY_INTERVAL, sampler->interval, 1);
+	/* Address sanitizers refuse to start behind another library. The sampler does nothing
+	 * there. */
+	if (asprintf(&list, "%s%sverify_asan_link_order=0", sanitizer ? sanitizer : "",
+		     sanitizer && *sanitizer ? ":" : "") >= 0) {
+		setenv("ASAN_OPTIONS", list, 1);
+		free(list);
+	}
+	if (sampler->python_objects)
+		setenv("PYTHONMALLOC", "malloc", 1);
+}
+
+static void run_child(const struct command *command, const struct invoking_user *user,
+		      const sigset_t *mask, const struct command_sampler *sampler, int go_fd,
+		      int result_fd)
 {
 	/* The parent ignores them, and exec would pass that on. */
 	signal(SIGPIPE, SIG_DFL);
@@ -98,8 +129,10 @@ static void run_child(char *const argv[], const struct invoking_user *user, cons
 			fail_child(result_fd, STAGE_RIGHTS);
 		restore_environment(user);
 	}
+	if (sampler)
+		add_sampler(sampler);
 	wait_for_go(go_fd);
-	execvp(argv[0], argv);
+	execvp(command->argv[0], command->argv);
 	fail_child(result_fd, STAGE_EXEC);
 }
 
@@ -120,7 +153,8 @@ static int pipe_pairs(int go[2], int result[2])
 }
 
 struct command *command_launch(char *const argv[], const struct invoking_user *user,
-			       const sigset_t *mask, struct error *error)
+			       const sigset_t *mask, const struct command_sampler *sampler,
+			       struct error *error)
 {
 	struct command *command = calloc(1, sizeof(*command));
 	int go[2], result[2];
@@ -134,7 +168,7 @@ struct command *command_launch(char *const argv[], const struct invoking_user *u
 	if (command->pid == 0) {
 		close(go[1]);
 		close(result[0]);
-		run_child(argv, user, mask, go[0], result[1]);
+		run_child(command, user, mask, sampler, go[0], result[1]);
 	}
 	close(go[0]);
 	close(result[1]);

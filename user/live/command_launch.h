@@ -4,7 +4,9 @@
 #ifndef PKBPF_LIVE_COMMAND_LAUNCH_H
 #define PKBPF_LIVE_COMMAND_LAUNCH_H
 
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -12,11 +14,19 @@
 
 struct command;
 
-/* Forks; the child takes the signal mask `mask` and the rights of user (when behind sudo), then
- * waits. argv (borrowed) ends in NULL. Call while the program has one thread. NULL with the
- * sentence on failure. */
+/* The sampler of allocations (preload/) for a command. */
+struct command_sampler {
+	char library[PATH_MAX];
+	char interval[24]; /* decimal bytes; empty: the default */
+	bool python_objects;
+};
+
+/* Forks; sampler may be NULL. The child takes the signal mask `mask` and the rights of user (when
+ * behind sudo), then waits. argv (borrowed) ends in NULL. Call while the program has one thread.
+ * NULL with the sentence on failure. */
 struct command *command_launch(char *const argv[], const struct invoking_user *user,
-			       const sigset_t *mask, struct error *error);
+			       const sigset_t *mask, const struct command_sampler *sampler,
+			       struct error *error);
 pid_t command_pid(const struct command *command);
 /* Lets the program begin. On failure the negative errno of what failed, and the child is gone. */
 int command_release(struct command *command, struct error *error);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -11,9 +12,11 @@
 #include "live/command_launch.h"
 #include "live/container_watch.h"
 #include "live/live_capture.h"
+#include "live/sampler_check.h"
 #include "live/target_check.h"
 #include "process/cgroup/cgroup.h"
 #include "process/cgroup/container_match.h"
+#include "source/alloc/sampler_library.h"
 #include "source/source.h"
 
 /* How often the rings are looked at when nothing calls for it earlier, as one that is half full
@@ -122,12 +125,40 @@ int live_run_new(const struct live_options *options, struct live_run **ret_run, 
 	return 0;
 }
 
+static int prepare_sampler(struct live_run *run, struct command_sampler *sampler,
+			   struct error *error)
+{
+	const struct alloc_options *options = &run->options.sources.alloc;
+
+	sampler->interval[0] = '\0';
+	if (options->interval_bytes)
+		snprintf(sampler->interval, sizeof(sampler->interval), "%llu",
+			 (unsigned long long)options->interval_bytes);
+	sampler->python_objects = options->python_objects;
+	return sampler_library_find(sampler->library, sizeof(sampler->library), error);
+}
+
 int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error)
 {
 	static const struct invoking_user nobody;
 	const struct invoking_user *user = run->options.user ? run->options.user : &nobody;
+	const struct command_sampler *wanted = NULL;
+	struct command_sampler sampler;
 
-	run->command = command_launch(run->options.targets.command, user, mask, error);
+	if (run->options.kinds_mask & 1U << PKBPF_PROFILE_ALLOC) {
+		const char *name = run->options.targets.command[0];
+		const char *reason = sampler_check_command(name);
+
+		if (reason)
+			log_warning(run->options.log,
+				    "allocations of %s are not sampled: it %s; those of programs "
+				    "that it starts are not sampled either",
+				    name, reason);
+		else if (prepare_sampler(run, &sampler, error))
+			return -ECHILD;
+		wanted = reason ? NULL : &sampler;
+	}
+	run->command = command_launch(run->options.targets.command, user, mask, wanted, error);
 	if (!run->command)
 		return -ECHILD;
 	run->command_pid = (uint32_t)command_pid(run->command);

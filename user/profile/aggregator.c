@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pkbpf/alloc.h>
 #include <pkbpf/trace.h>
 
 #include "event/peer_event.h"
@@ -57,6 +58,7 @@ void aggregator_free(struct aggregator *aggregator)
 	hash_map_done(&aggregator->stack_numbers);
 	peer_table_free(aggregator->peers);
 	hash_map_done(&aggregator->peer_numbers);
+	heap_free(aggregator->heap);
 	free(aggregator);
 }
 
@@ -108,6 +110,8 @@ static void on_task(void *context, const struct task_view *task)
 {
 	struct aggregator *aggregator = context;
 
+	/* Before exec, the pid is that of another incarnation. */
+	aggregator_heap_task(aggregator, task);
 	aggregator->process_sink.ops->on_task(aggregator->process_sink.context, task);
 }
 
@@ -548,6 +552,10 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_python_code(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_RELATION)
 		err = take_relation(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_ALLOC)
+		err = aggregator_take_alloc(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_FREE)
+		err = aggregator_take_free(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_WAIT)
 		err = aggregator_trace_wait(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_PEER)

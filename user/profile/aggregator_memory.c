@@ -140,9 +140,12 @@ static int merge_processes(struct aggregator *aggregator)
 	uint64_t now_ns = process_table_now_ns(aggregator->processes);
 	size_t count = process_table_count(aggregator->processes);
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_processes(aggregator->running,
-					  now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0,
-					  &numbers);
+	int err;
+
+	aggregator_heap_settle(aggregator);
+	err = profile_merge_processes(aggregator->running,
+				      now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0,
+				      &numbers);
 
 	aggregator->next_ended =
 		profile_ended_tasks(aggregator->running) + aggregator->options.max_ended_tasks;
@@ -211,8 +214,10 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		return 0;
 	if (merges_processes(aggregator))
 		return merge_processes(aggregator);
-	if (aggregator_forgets_stacks(aggregator))
+	if (aggregator_forgets_stacks(aggregator)) {
+		aggregator_heap_keep_stacks(aggregator);
 		return aggregator_forget_unnamed(aggregator);
+	}
 	if (!aggregator->options.merge_bytes ||
 	    (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;

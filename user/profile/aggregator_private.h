@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "profile/aggregator.h"
+#include "profile/heap/heap.h"
 #include "profile/stack_builder.h"
 
 /* A stack that was sent once; later totals refer to it by number. */
@@ -39,12 +40,24 @@ struct aggregator {
 	struct hash_map peer_numbers;  /* number of the kernel side -> number in peers */
 	uint64_t next_ended;	       /* of profile_ended_tasks() */
 	size_t next_forget;	       /* of stacks.count */
+	struct heap *heap;	       /* NULL: no allocation was sampled */
 };
 
 /* The slice that gets a record of this time. */
 struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns);
 /* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
+/* Sampled allocations (aggregator_heap.c). take: -EBADMSG, -ENOMEM. */
+int aggregator_take_alloc(struct aggregator *aggregator, const struct pkbpf_event_header *record);
+int aggregator_take_free(struct aggregator *aggregator, const struct pkbpf_event_header *record);
+/* Before the process table learns of the event. */
+void aggregator_heap_task(struct aggregator *aggregator, const struct task_view *task);
+/* Before stacks without recent references are forgotten. */
+void aggregator_heap_keep_stacks(struct aggregator *aggregator);
+/* Adds what is alive of ended processes to the current slice, and forgets it. */
+void aggregator_heap_settle(struct aggregator *aggregator);
+/* The same of all processes. */
+void aggregator_heap_finish(struct aggregator *aggregator);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* The stack as of time_ns. NULL: no stack with this number has arrived. */
 struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,

@@ -58,6 +58,7 @@ static void renew_names(struct aggregator *aggregator, struct profile *next)
 {
 	const struct profile *before = aggregator->running;
 
+	aggregator_heap_keep_stacks(aggregator);
 	aggregator_forget_unnamed(aggregator);
 	array_foreach(&aggregator->stacks, stack) {
 		stack->stack = profile_adopt_stack(next, before, stack->stack);
@@ -88,6 +89,9 @@ void aggregator_release_processes(struct aggregator *aggregator)
 	}
 	array_foreach(&aggregator->stacks, stack)
 		is_used[stack->process] = true;
+	aggregator_heap_settle(aggregator);
+	if (aggregator->heap)
+		heap_mark_processes(aggregator->heap, is_used);
 	if (aggregator->options.code_history)
 		code_history_mark_processes(aggregator->options.code_history, is_used);
 	process_table_release(aggregator->processes, is_used);
@@ -157,6 +161,7 @@ bool aggregator_is_done(const struct aggregator *aggregator)
 
 void aggregator_end(struct aggregator *aggregator)
 {
+	aggregator_heap_finish(aggregator);
 	if (aggregator->closing)
 		close_slice(aggregator);
 	*array_add(&aggregator->closed) = aggregator->running;

@@ -55,6 +55,19 @@ int profile_kinds_finish(struct profile *profile)
 	return err;
 }
 
+const char *kind_measure(const struct kind_ops *kind)
+{
+	switch (kind->weight) {
+	case PROFILE_WEIGHT_NS:
+		return "time";
+	case PROFILE_WEIGHT_BYTES:
+		return "bytes";
+	case PROFILE_WEIGHT_COUNT:
+		break;
+	}
+	return kind->count_unit;
+}
+
 uint64_t profile_kind_folded(enum pkbpf_profile_kind kind, uint64_t weight)
 {
 	uint64_t divisor = kind_ops_of(kind)->folded_divisor;

@@ -14,6 +14,7 @@ struct profile;
 enum profile_weight {
 	PROFILE_WEIGHT_COUNT, /* weight is a number of events */
 	PROFILE_WEIGHT_NS,    /* weight is a time */
+	PROFILE_WEIGHT_BYTES, /* weight is an amount of memory */
 };
 
 /* Maximum number of states of one kind, and of its loss counters. */
@@ -64,6 +65,14 @@ uint64_t profile_kind_lost(enum pkbpf_profile_kind kind,
 uint32_t profile_kinds_expected(void);
 /* Finishes all kinds. -ENOMEM: of one of them; its data stays as it is. */
 int profile_kinds_finish(struct profile *profile);
+
+/* Its weight is no number of events. */
+static inline bool kind_has_measure(const struct kind_ops *kind)
+{
+	return kind->weight != PROFILE_WEIGHT_COUNT;
+}
+/* What its weight is called in tables: "time", "bytes", or its events. */
+const char *kind_measure(const struct kind_ops *kind);
 
 /* weight in folded_unit, rounded to the nearest. */
 uint64_t profile_kind_folded(enum pkbpf_profile_kind kind, uint64_t weight);

@@ -37,7 +37,7 @@ static int write_functions(const struct text_report *report, const struct tally 
 	const struct kind_ops *kind = kind_ops_of(tally->kind);
 	const struct text_column columns[] = {
 		{.title = by_self ? "self" : "total"},
-		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : kind->count_unit},
+		{.title = kind_measure(kind)},
 		{.title = by_self ? "total" : "self"},
 		{.title = "function", .left = true, .flexible = true},
 		{.title = "module", .left = true, .max_columns = 28},

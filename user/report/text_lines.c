@@ -53,7 +53,7 @@ static int write_lines(const struct text_report *report, const struct line_rows 
 	bool with_text = has_text(report, lines, shown);
 	const struct text_column columns[] = {
 		{.title = "self"},
-		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : kind->count_unit},
+		{.title = kind_measure(kind)},
 		{.title = "total"},
 		{.title = "line", .left = true, .max_columns = 32},
 		{.title = "function", .left = true, .flexible = true, .max_columns = 24},

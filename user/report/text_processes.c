@@ -80,7 +80,7 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
 	if (kind_ops_of(tally->kind)->is_expected)
 		add_cpu_cells(table, report, row->count);
-	else if (kind_ops_of(tally->kind)->weight == PROFILE_WEIGHT_NS)
+	else if (kind_has_measure(kind_ops_of(tally->kind)))
 		text_table_cell(table, human_count(buffer, row->count));
 	else
 		text_table_cell(table, ""); /* the weight is the count */
@@ -97,12 +97,12 @@ static void add_row(struct text_table *table, const struct text_report *report,
 static void heading(const struct text_report *report, const struct tally *tally)
 {
 	const struct kind_ops *kind = kind_ops_of(tally->kind);
-	char count[HUMAN_SIZE], time[HUMAN_SIZE];
+	char count[HUMAN_SIZE], weight[HUMAN_SIZE];
 
 	human_counted(count, tally->count, kind->count_unit);
-	if (kind->weight == PROFILE_WEIGHT_NS)
+	if (kind_has_measure(kind))
 		text_heading(report, "%s by process: %s, %s in total", kind->title, count,
-			     human_time(time, tally->weight));
+			     human_weight(weight, tally->kind, tally->weight));
 	else
 		text_heading(report, "%s by process: %s", kind->title, count);
 }
@@ -125,7 +125,7 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 	const struct text_column other_columns[] = {
 		{.title = "pid"},
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},
-		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : kind->count_unit},
+		{.title = kind_measure(kind)},
 		{.title = "share"},
 		{.title = kind->count_unit},
 		{.title = "threads"},

@@ -254,12 +254,12 @@ static void write_heading(const struct tree_printer *printer, const struct tree_
 {
 	const struct text_report *report = &printer->summary->report;
 	const struct kind_ops *kind = kind_ops_of(printer->kind);
-	bool is_time = kind->weight == PROFILE_WEIGHT_NS;
+	bool has_measure = kind_has_measure(kind);
 	char text[2 * LABEL_SIZE], number[HUMAN_SIZE], weight[HUMAN_SIZE];
 
-	human_counted(number, is_time ? sums->count : sums->weight, kind->count_unit);
+	human_counted(number, has_measure ? sums->count : sums->weight, kind->count_unit);
 	human_weight(weight, printer->kind, sums->weight);
-	text_heading(report, is_time ? "%s: call tree of %s, %s" : "%s: call tree of %s",
+	text_heading(report, has_measure ? "%s: call tree of %s, %s" : "%s: call tree of %s",
 		     kind->title, number, weight);
 	if (sums->other_weight) {
 		snprintf(text, sizeof(text),
@@ -268,8 +268,8 @@ static void write_heading(const struct tree_printer *printer, const struct tree_
 			 human_weight(weight, printer->kind, sums->other_weight));
 		text_wrap(report->out, report->width, "", 0, text);
 	}
-	fprintf(report->out, " %6s %9s %6s  path (caller > callee)\n", "total",
-		is_time ? "time" : kind->count_unit, "self");
+	fprintf(report->out, " %6s %9s %6s  path (caller > callee)\n", "total", kind_measure(kind),
+		"self");
 }
 
 static int write_kind(const struct summary *summary, enum pkbpf_profile_kind kind)

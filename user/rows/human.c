@@ -109,5 +109,7 @@ char *human_weight(char buffer[HUMAN_SIZE], enum pkbpf_profile_kind kind, uint64
 {
 	if (kind_ops_of(kind)->weight == PROFILE_WEIGHT_NS)
 		return human_time(buffer, weight);
+	if (kind_ops_of(kind)->weight == PROFILE_WEIGHT_BYTES)
+		return human_bytes(buffer, weight);
 	return human_count(buffer, weight);
 }

@@ -4,6 +4,7 @@
 #ifndef PKBPF_SOURCE_SOURCE_OPTIONS_H
 #define PKBPF_SOURCE_SOURCE_OPTIONS_H
 
+#include "source/alloc/alloc_options.h"
 #include "source/blockio/blockio_options.h"
 #include "source/offcpu/offcpu_options.h"
 #include "source/regions/region_options.h"
@@ -12,6 +13,7 @@ struct source_options {
 	struct offcpu_options offcpu;
 	struct blockio_options blockio;
 	struct region_options regions;
+	struct alloc_options alloc;
 };
 
 /* Sets the defaults. */

@@ -178,10 +178,7 @@ void top_tree_draw(struct top_tree *tree, struct top_screen *screen, size_t belo
 	struct top_line *title = top_screen_line(screen);
 
 	top_add(title, TOP_TITLE, "%7s %7s %9s   %s", "total", "self",
-		kind_ops_of(tree->kind)->weight == PROFILE_WEIGHT_NS
-			? "time"
-			: kind_ops_of(tree->kind)->count_unit,
-		"function");
+		kind_measure(kind_ops_of(tree->kind)), "function");
 	top_mark_line(title, TOP_TITLE);
 	if (!tree->count) {
 		top_add(top_screen_line(screen), TOP_DIM, "  no %s of it",

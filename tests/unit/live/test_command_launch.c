@@ -26,7 +26,7 @@ static struct command *launch(char *const argv[])
 	sigset_t mask;
 
 	sigprocmask(SIG_BLOCK, NULL, &mask);
-	command = command_launch(argv, &user, &mask, &error);
+	command = command_launch(argv, &user, &mask, NULL, &error);
 	assert_non_null(command);
 	return command;
 }
@@ -174,7 +174,7 @@ static void behind_sudo_the_command_runs_as_the_user(void **state)
 	setenv("SUDO_UID", "65534", 1);
 	setenv("SUDO_COMMAND", "pkbpf", 1);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
-	command = command_launch(argv, &user, &mask, &error);
+	command = command_launch(argv, &user, &mask, NULL, &error);
 	assert_non_null(command);
 	assert_int_equal(command_release(command, &error), 0);
 	assert_int_equal(command_wait(command), 0);

@@ -92,8 +92,8 @@ static void print_weight(const struct graph *graph, uint64_t weight)
 	const struct kind_ops *kind = kind_ops_of(graph->options->kind);
 	char text[HUMAN_SIZE];
 
-	if (kind->weight == PROFILE_WEIGHT_NS)
-		fputs(human_time(text, weight), graph->out);
+	if (kind_has_measure(kind))
+		fputs(human_weight(text, graph->options->kind, weight), graph->out);
 	else
 		fputs(human_counted(text, weight, kind->count_unit), graph->out);
 }

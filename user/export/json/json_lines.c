@@ -8,11 +8,22 @@
 /* Lines written of a kind. */
 #define LINES_MAX 100
 
+static const char *const self_keys[] = {
+	[PROFILE_WEIGHT_COUNT] = "self",
+	[PROFILE_WEIGHT_NS] = "self_ns",
+	[PROFILE_WEIGHT_BYTES] = "self_bytes",
+};
+static const char *const total_keys[] = {
+	[PROFILE_WEIGHT_COUNT] = "total",
+	[PROFILE_WEIGHT_NS] = "total_ns",
+	[PROFILE_WEIGHT_BYTES] = "total_bytes",
+};
+
 static void write_line(struct json_writer *writer, const struct results *results,
 		       const struct line_rows *lines, const struct line_row *row)
 {
 	const struct function *function = function_table_get(lines->functions, row->function);
-	bool is_time = kind_ops_of(lines->kind)->weight == PROFILE_WEIGHT_NS;
+	enum profile_weight weight = kind_ops_of(lines->kind)->weight;
 	const char *text = line_rows_text(lines, row, results->profile, results->sources);
 
 	json_writer_object_begin(writer, NULL);
@@ -21,8 +32,8 @@ static void write_line(struct json_writer *writer, const struct results *results
 	json_writer_string(writer, "function", function->name);
 	if (function->mark == FUNCTION_PYTHON)
 		json_writer_bool(writer, "python", true);
-	json_writer_u64(writer, is_time ? "self_ns" : "self", row->self);
-	json_writer_u64(writer, is_time ? "total_ns" : "total", row->total);
+	json_writer_u64(writer, self_keys[weight], row->self);
+	json_writer_u64(writer, total_keys[weight], row->total);
 	json_writer_decimal(writer, "self_percent",
 			    100 * (double)row->self / (double)lines->weight);
 	json_writer_decimal(writer, "total_percent",

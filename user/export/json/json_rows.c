@@ -64,6 +64,16 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 static void write_stacks(struct json_writer *writer, const struct resource_rows *rows,
 			 const struct resource_row *row)
 {
+	static const char *const weight_keys[] = {
+		[PROFILE_WEIGHT_COUNT] = "weight",
+		[PROFILE_WEIGHT_NS] = "weight_ns",
+		[PROFILE_WEIGHT_BYTES] = "weight_bytes",
+	};
+	static const char *const max_keys[] = {
+		[PROFILE_WEIGHT_COUNT] = "max",
+		[PROFILE_WEIGHT_NS] = "max_ns",
+		[PROFILE_WEIGHT_BYTES] = "max_bytes",
+	};
 	json_writer_object_begin(writer, "hottest_stacks");
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		const struct kind_ops *names = kind_ops_of(kind);
@@ -74,14 +84,11 @@ static void write_stacks(struct json_writer *writer, const struct resource_rows 
 		if (stack->stack == ROW_NO_STACK || !row->kind_weight[kind])
 			continue;
 		json_writer_object_begin(writer, names->name);
-		json_writer_u64(writer, names->weight == PROFILE_WEIGHT_NS ? "weight_ns" : "weight",
-				stack->weight);
+		json_writer_u64(writer, weight_keys[names->weight], stack->weight);
 		json_writer_decimal(writer, "share_percent",
 				    100 * (double)stack->weight / (double)row->kind_weight[kind]);
 		if (stack->max)
-			json_writer_u64(writer,
-					names->weight == PROFILE_WEIGHT_NS ? "max_ns" : "max",
-					stack->max);
+			json_writer_u64(writer, max_keys[names->weight], stack->max);
 		functions = resource_rows_stack(rows, stack->stack, &count);
 		json_frames(writer, rows, functions, count);
 		json_writer_object_end(writer);

@@ -70,5 +70,5 @@ async function readProfile() {
 function weight(kindName, value) {
 	const kind = profile.kinds[kindName], hz = profile.report.sampling && profile.report.sampling.frequency_hz;
 	if (kindName === "cpu" && hz) return time(value * 1e9 / hz);
-	return kind.is_time ? time(value) : plural(value, kind.unit);
+	return kind.is_time ? time(value) : kind.is_bytes ? bytes(value) : plural(value, kind.unit);
 }

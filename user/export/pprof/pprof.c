@@ -82,6 +82,8 @@ static const struct {
 	{"offcpu", "events", "off_cpu"},
 	{"blockio", "block_io", "block_io_delay"},
 	{"faults", "page_faults", NULL},
+	{"alloc", "alloc_objects", "alloc_space"},
+	{"live", "inuse_objects", "inuse_space"},
 };
 
 static void pprof_done(struct pprof *pprof)
@@ -132,7 +134,17 @@ static const char *measure_name(const struct kind_ops *kind)
 	for (size_t i = 0; i < ARRAY_SIZE(value_names); i++)
 		if (!strcmp(value_names[i].kind, kind->name))
 			return value_names[i].measure;
-	return kind->weight == PROFILE_WEIGHT_NS ? kind->name : NULL;
+	return kind_has_measure(kind) ? kind->name : NULL;
+}
+
+/* Readers of heap profiles expect what was allocated and what is alive in one file: that of the
+ * first kind has both. */
+static bool has_live(const struct pprof *pprof)
+{
+	const struct profile_info *info = profile_info_read(pprof->profile);
+
+	return pprof->options->kind == PKBPF_PROFILE_ALLOC &&
+	       info->kinds_mask & 1U << PKBPF_PROFILE_LIVE;
 }
 
 /* The time for which one sample stands; 0: unknown, or weights are no samples of time. */
@@ -149,7 +161,7 @@ static bool has_measure(const struct pprof *pprof)
 {
 	const struct kind_ops *kind = kind_ops_of(pprof->options->kind);
 
-	return measure_name(kind) && (kind->weight == PROFILE_WEIGHT_NS || period_ns(pprof));
+	return measure_name(kind) && (kind_has_measure(kind) || period_ns(pprof));
 }
 
 static void write_types(struct pprof *pprof)
@@ -158,7 +170,15 @@ static void write_types(struct pprof *pprof)
 
 	write_value_type(pprof, PROFILE_SAMPLE_TYPE, count_name(kind), "count");
 	if (has_measure(pprof))
-		write_value_type(pprof, PROFILE_SAMPLE_TYPE, measure_name(kind), "nanoseconds");
+		write_value_type(pprof, PROFILE_SAMPLE_TYPE, measure_name(kind),
+				 kind->weight == PROFILE_WEIGHT_BYTES ? "bytes" : "nanoseconds");
+	if (has_live(pprof)) {
+		write_value_type(pprof, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+		write_value_type(pprof, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+	}
+	if (has_live(pprof))
+		proto_number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
+			     string(pprof, "inuse_space"));
 	if (!period_ns(pprof))
 		return;
 	write_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
@@ -288,12 +308,15 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 
 static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 {
-	bool is_time = kind_ops_of(row->kind)->weight == PROFILE_WEIGHT_NS;
-	uint64_t values[2] = {is_time ? row->count : row->weight,
-			      is_time ? row->weight : row->weight * period_ns(pprof)};
+	bool has_count = kind_has_measure(kind_ops_of(row->kind));
+	/* Those of live memory come behind the two of allocations. */
+	size_t first = has_live(pprof) && row->kind == PKBPF_PROFILE_LIVE ? 2 : 0;
+	uint64_t values[4] = {0};
 	size_t count, shown = 0, functions;
 	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count);
 
+	values[first] = has_count ? row->count : row->weight;
+	values[first + 1] = has_count ? row->weight : row->weight * period_ns(pprof);
 	if (!array_reserve(&pprof->stack, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -303,7 +326,10 @@ static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 			pprof->stack.items[shown++] = location_of(pprof, frames[i]);
 	}
 	proto_packed(&pprof->message, SAMPLE_LOCATION_ID, pprof->stack.items, shown);
-	proto_packed(&pprof->message, SAMPLE_VALUE, values, has_measure(pprof) ? 2 : 1);
+	proto_packed(&pprof->message, SAMPLE_VALUE, values,
+		     has_live(pprof)	  ? 4
+		     : has_measure(pprof) ? 2
+					  : 1);
 	write_labels(pprof, row);
 	proto_message(&pprof->out, PROFILE_SAMPLE, &pprof->message);
 	return true;
@@ -387,6 +413,12 @@ static int write_gzip(const struct proto_writer *writer, FILE *out)
 	return result == Z_STREAM_END ? 0 : -ENOMEM;
 }
 
+static bool is_written(const struct pprof *pprof, const struct profile_row *row)
+{
+	return row->kind == pprof->options->kind ||
+	       (row->kind == PKBPF_PROFILE_LIVE && has_live(pprof));
+}
+
 static int write_profile(struct pprof *pprof, FILE *out)
 {
 	size_t count;
@@ -394,7 +426,7 @@ static int write_profile(struct pprof *pprof, FILE *out)
 
 	write_types(pprof);
 	for (size_t i = 0; i < count; i++)
-		if (rows[i].kind == pprof->options->kind && !write_sample(pprof, &rows[i]))
+		if (is_written(pprof, &rows[i]) && !write_sample(pprof, &rows[i]))
 			return -ENOMEM;
 	write_mappings(pprof);
 	write_functions(pprof);

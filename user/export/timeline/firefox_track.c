@@ -310,7 +310,10 @@ static void write_samples(const struct firefox_track *track, FILE *out)
 	bool is_time = kind_ops_of(track->kind)->weight == PROFILE_WEIGHT_NS;
 	char text[16];
 
-	fprintf(out, "\"samples\":{\"weightType\":\"%s\",", is_time ? "tracing-ms" : "samples");
+	fprintf(out, "\"samples\":{\"weightType\":\"%s\",",
+		is_time							   ? "tracing-ms"
+		: kind_ops_of(track->kind)->weight == PROFILE_WEIGHT_BYTES ? "bytes"
+									   : "samples");
 	COLUMN(out, "time", &track->samples, "%.3f", each->time_ms);
 	COLUMN(out, "stack", &track->samples, "%s",
 	       optional(text, each->stack != 0, each->stack - 1));

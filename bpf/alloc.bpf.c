@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Allocations that the sampler in a process has chosen (preload/), and their end: probes on its
+ * USDT sites otel_memory:alloc(address, size, weight) and otel_memory:free(address), which are the
+ * first instructions of functions with these parameters.
+ */
+#include "shared.bpf.h"
+#include "stack.bpf.h"
+#include "stack_id.bpf.h"
+#include "task_filter.bpf.h"
+
+#include <pkbpf/alloc.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: an allocator must not be waited for */
+	__uint(max_entries, PKBPF_ALLOC_LATE_FREES);
+	__type(key, struct pkbpf_alloc_late_free);
+	__type(value, __u64);
+} alloc_late_frees SEC(".maps");
+
+/* Per CPU and scratch slot: the thread that uses it. Programs of uprobes may be preempted, by a
+ * thread that hits a probe as well. */
+struct alloc_users {
+	__u32 tid[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct alloc_users);
+} alloc_users SEC(".maps");
+
+struct pkbpf_alloc_control alloc_control = {};
+
+/* Number of a slot that nobody uses; 2: there is none. */
+static __always_inline __u32 take_slot(struct alloc_users *users, __u32 tid)
+{
+	if (!users->tid[0]) {
+		users->tid[0] = tid;
+		return 0;
+	}
+	if (!users->tid[1]) {
+		users->tid[1] = tid;
+		return 1;
+	}
+	return 2;
+}
+
+#if defined(__TARGET_ARCH_x86)
+/* The context, not the task's saved registers: at a probe that the kernel has optimized into a
+ * system call, those look like a call's, with an ip that is no return address. */
+static __always_inline void take_probe_regs(struct pt_regs *ctx, struct unwind_scratch *unwind)
+{
+	__u64 *regs = unwind->state.regs;
+
+	regs[0] = ctx->r8;
+	regs[1] = ctx->r9;
+	regs[2] = ctx->r10;
+	regs[3] = ctx->r11;
+	regs[4] = ctx->r12;
+	regs[5] = ctx->r13;
+	regs[6] = ctx->r14;
+	regs[7] = ctx->r15;
+	regs[8] = ctx->di;
+	regs[9] = ctx->si;
+	regs[10] = ctx->bp;
+	regs[11] = ctx->bx;
+	regs[12] = ctx->dx;
+	regs[13] = ctx->ax;
+	regs[14] = ctx->cx;
+	regs[15] = ctx->sp;
+	regs[16] = ctx->ip;
+	unwind->state.flags |= PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
+	unwind->regs_ready = 1;
+}
+#else
+/* The breakpoint is no system call: the task's saved registers are those of the probe. */
+static __always_inline void take_probe_regs(struct pt_regs *ctx, struct unwind_scratch *unwind)
+{
+}
+#endif
+
+static __always_inline void read_stack(struct pt_regs *ctx, struct sample_scratch *scratch)
+{
+	if (config.unwind_mode == PKBPF_UNWIND_FP) {
+		stack_read_user_fp(ctx, scratch);
+		return;
+	}
+	stack_prepare_walk(scratch);
+	take_probe_regs(ctx, &scratch->unwind);
+	unwind_user_stack(scratch->unwind.slot);
+}
+
+static __always_inline bool emit_alloc(const struct sample_scratch *scratch, __u64 stack_id,
+				       struct pt_regs *ctx)
+{
+	struct pkbpf_event_alloc event = {};
+
+	event.header.kind = PKBPF_EVENT_ALLOC;
+	event.header.size = sizeof(event);
+	/* Behind its stack, which may come through another ring. */
+	event.header.time_ns = scratch->sample.header.time_ns + 1;
+	event.stack_id = stack_id;
+	event.pid = scratch->sample.pid;
+	event.tid = scratch->sample.tid;
+	event.cgroup_id = scratch->sample.cgroup_id;
+	event.address = PT_REGS_PARM1(ctx);
+	event.size = PT_REGS_PARM2(ctx);
+	event.weight = PT_REGS_PARM3(ctx);
+	__builtin_memcpy(event.comm, scratch->sample.comm, sizeof(event.comm));
+	return bpf_ringbuf_output(&sample_ring, &event, sizeof(event),
+				  ring_wakeup(&sample_ring, config.ring_wakeup_bytes)) == 0;
+}
+
+static __always_inline bool is_inside(__u64 now_ns)
+{
+	return alloc_control.start_ns && now_ns >= alloc_control.start_ns &&
+	       (!alloc_control.end_ns || now_ns < alloc_control.end_ns);
+}
+
+static __always_inline void count_lost(struct pt_regs *ctx)
+{
+	counter_add(PKBPF_COUNTER_ALLOC_LOST, 1);
+	counter_add(PKBPF_COUNTER_ALLOC_LOST_BYTES, PT_REGS_PARM3(ctx));
+}
+
+/* A constant slot at each call: the verifier follows both. */
+static __always_inline void take_sample(struct pt_regs *ctx, struct alloc_users *users,
+					__u32 number, enum scratch_slot slot, __u64 now_ns)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), stack_id;
+
+	if (!scratch)
+		return;
+	sample_begin_at(scratch, slot, PKBPF_PROFILE_ALLOC, pid_tgid, now_ns);
+	read_stack(ctx, scratch);
+	stack_id = stack_send(scratch, slot);
+	/* Two threads may have found the slot free at the same time. */
+	if (users->tid[number] != (__u32)pid_tgid || !emit_alloc(scratch, stack_id, ctx))
+		count_lost(ctx);
+	else
+		counter_add(PKBPF_COUNTER_ALLOC_SAMPLES, 1);
+	users->tid[number] = 0;
+}
+
+SEC("uprobe")
+int alloc_sampled(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_ns();
+	__u32 zero = 0, number;
+	struct alloc_users *users;
+
+	if (!is_inside(now_ns) || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return 0;
+	users = bpf_map_lookup_elem(&alloc_users, &zero);
+	if (!users)
+		return 0;
+	number = take_slot(users, (__u32)pid_tgid);
+	if (number == 0)
+		take_sample(ctx, users, 0, SCRATCH_ALLOC, now_ns);
+	else if (number == 1)
+		take_sample(ctx, users, 1, SCRATCH_ALLOC_NESTED, now_ns);
+	else
+		count_lost(ctx);
+	return 0;
+}
+
+SEC("uprobe")
+int alloc_freed(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_ns();
+	struct pkbpf_event_free event = {};
+	struct pkbpf_alloc_late_free late = {};
+
+	if (!is_inside(now_ns) || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return 0;
+	event.header.kind = PKBPF_EVENT_FREE;
+	event.header.size = sizeof(event);
+	event.header.time_ns = now_ns;
+	event.pid = pid_tgid >> 32;
+	event.tid = (__u32)pid_tgid;
+	event.address = PT_REGS_PARM1(ctx);
+	if (bpf_ringbuf_output(&sample_ring, &event, sizeof(event),
+			       ring_wakeup(&sample_ring, config.ring_wakeup_bytes)) == 0)
+		return 0;
+	late.address = event.address;
+	late.pid = event.pid;
+	if (bpf_map_update_elem(&alloc_late_frees, &late, &now_ns, BPF_ANY))
+		counter_add(PKBPF_COUNTER_ALLOC_FREES_LOST, 1);
+	return 0;
+}

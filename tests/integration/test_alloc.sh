@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Allocations and live memory of programs that know what they allocate.
+# usage: test_alloc.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+begin "chains of known allocations"
+"$workloads/allocations" >truth.txt
+"$pkbpf" -e alloc --alloc --alloc-rate 16K -o out.folded -o out.pb.gz -o out.json -o out.txt -- "$workloads/allocations" >output.txt 2>said ||
+	fail "status $?: $(cat said)"
+cmp -s truth.txt output.txt || fail "the program says something else when it is profiled"
+grep -q ', 0 lost' said || fail "lost: $(cat said)"
+checker "$here/alloc_check.py" out.alloc.folded out.live.folded truth.txt 16384 >check.txt || grep -v '^ok' check.txt
+grep -q '^Allocated: about ' out.txt || fail "no section in the report: $(cat out.txt)"
+grep -q '^Not freed at the end: about ' out.txt || fail "no live memory in the report"
+
+begin "threads, fork and exec"
+record -e alloc --alloc -o out.folded -- sh -c '"$0" && "$0" && exec "$0"' "$workloads/allocations"
+# three times 9 leaks of a known sum, +- 5 standard deviations
+awk '$1 ~ /^allocations;.*large_leak_leaf$/ { sum += $NF } END { exit sum != 3 * 10 * 1048576 }' out.live.folded ||
+	fail "large blocks of three processes: $(grep large_leak out.live.folded)"
+
+begin "programs that cannot be sampled run as without"
+cat >static.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { void *volatile block = malloc(1 << 20); puts(getenv("LD_PRELOAD") ? "preloaded" : "as it was"); return !block; }
+C
+if cc -static -o static static.c 2>/dev/null; then
+	"$pkbpf" -e alloc --alloc -o out.folded -- ./static >output.txt 2>said || fail "status $?: $(cat said)"
+	grep -q 'not sampled: it is statically linked' said || fail "it is not said why: $(cat said)"
+	grep -q 'as it was' output.txt || fail "its environment has changed"
+else
+	not_checked "a static program: there is no static C library"
+fi
+# A program with an allocator of its own keeps it.
+cat >own.c <<'C'
+#include <stddef.h>
+static char memory[1 << 20];
+static size_t used;
+void *malloc(size_t size) { size_t at = used; used += (size + 15) / 16 * 16; return memory + at; }
+void free(void *block) { (void)block; }
+int main(void) { char *block = malloc(100); free(block); return block < memory || block >= memory + sizeof(memory); }
+C
+cc -o own own.c && record -e alloc --alloc -o out.folded -- ./own && [ -s out.alloc.folded ] &&
+	fail "samples of an allocator of its own: $(cat out.alloc.folded)"
+
+conclude

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "profile/heap/heap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+static int setup(void **state)
+{
+	*state = heap_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	heap_free(*state);
+	return 0;
+}
+
+static void add(struct heap *heap, uint32_t process, uint64_t stack, uint64_t address,
+		uint64_t time_ns)
+{
+	assert_int_equal(heap_add(heap, &(struct heap_alloc){.process = process,
+							     .stack_id = stack,
+							     .comm = "server",
+							     .time_ns = time_ns,
+							     .address = address,
+							     .size = 100,
+							     .weight = 1000}),
+			 0);
+}
+
+static void count_block(void *context, const struct heap_site *site, const struct heap_block *block)
+{
+	*(uint64_t *)context += block->weight;
+}
+
+static uint64_t alive(const struct heap *heap, uint32_t process)
+{
+	uint64_t bytes = 0;
+
+	heap_each_live(heap, process, count_block, &bytes);
+	return bytes;
+}
+
+static const struct heap_site *site_of(const struct heap *heap, uint32_t process, uint64_t stack)
+{
+	size_t count;
+	const struct heap_site *sites = heap_sites(heap, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (sites[i].process == process && sites[i].stack_id == stack)
+			return &sites[i];
+	fail_msg("no site %lu of process %u", stack, process);
+	return NULL;
+}
+
+static void sums_are_by_site_and_process(void **state)
+{
+	struct heap *heap = *state;
+
+	add(heap, 1, 10, 0x1000, 1);
+	add(heap, 1, 10, 0x2000, 2);
+	add(heap, 1, 11, 0x3000, 3);
+	add(heap, 2, 10, 0x1000, 4);
+	assert_int_equal(alive(heap, 1), 3000);
+	assert_int_equal(alive(heap, 2), 1000);
+	assert_int_equal(alive(heap, HEAP_NO_PROCESS), 4000);
+	assert_int_equal(site_of(heap, 1, 10)->born.samples, 2);
+	assert_int_equal(site_of(heap, 1, 10)->born.objects, 20);
+	/* (1 - 1/10) * 1000^2 each */
+	assert_int_equal(site_of(heap, 1, 10)->live.variance, 1800000);
+	heap_end(heap, 1, 0x1000, 5);
+	assert_int_equal(site_of(heap, 1, 10)->born.bytes, 2000);
+	assert_int_equal(site_of(heap, 1, 10)->live.bytes, 1000);
+	assert_int_equal(site_of(heap, 1, 10)->brief.samples, 1);
+	assert_int_equal(alive(heap, 2), 1000);
+}
+
+static void ends_only_what_is_there(void **state)
+{
+	struct heap *heap = *state;
+
+	heap_end(heap, 1, 0x1000, 1);
+	add(heap, 1, 10, 0x1000, 10);
+	heap_end(heap, 1, 0x2000, 11);
+	heap_end(heap, 2, 0x1000, 11);
+	assert_int_equal(alive(heap, 1), 1000);
+	/* A free that comes late is of the allocation that was there before. */
+	heap_end(heap, 1, 0x1000, 9);
+	assert_int_equal(alive(heap, 1), 1000);
+	heap_end(heap, 1, 0x1000, 12);
+	assert_int_equal(alive(heap, 1), 0);
+}
+
+/* No leak may come of a free that was lost. */
+static void a_second_allocation_at_an_address_ends_the_first(void **state)
+{
+	struct heap *heap = *state;
+
+	add(heap, 1, 10, 0x1000, 1);
+	add(heap, 1, 11, 0x1000, 2);
+	assert_int_equal(alive(heap, 1), 1000);
+	assert_int_equal(site_of(heap, 1, 10)->live.samples, 0);
+	assert_int_equal(site_of(heap, 1, 11)->live.samples, 1);
+}
+
+static void exec_leaves_nothing_alive(void **state)
+{
+	struct heap *heap = *state;
+
+	add(heap, 1, 10, 0x1000, 1);
+	heap_forget(heap, 1);
+	assert_int_equal(alive(heap, 1), 0);
+	assert_int_equal(site_of(heap, 1, 10)->live.samples, 0);
+	assert_int_equal(site_of(heap, 1, 10)->born.samples, 1);
+	add(heap, 1, 10, 0x1000, 2);
+	assert_int_equal(alive(heap, 1), 1000);
+}
+
+static void a_removed_process_leaves_the_others(void **state)
+{
+	struct heap *heap = *state;
+	size_t cursor = 0;
+
+	add(heap, 1, 10, 0x1000, 1);
+	add(heap, 2, 20, 0x1000, 1);
+	add(heap, 3, 30, 0x1000, 1);
+	heap_remove(heap, 1);
+	assert_int_equal(alive(heap, HEAP_NO_PROCESS), 2000);
+	add(heap, 4, 40, 0x1000, 1);
+	add(heap, 3, 30, 0x2000, 1);
+	assert_int_equal(alive(heap, 3), 2000);
+	assert_int_equal(site_of(heap, 4, 40)->born.samples, 1);
+	heap_remove(heap, 3);
+	heap_remove(heap, 2);
+	assert_int_equal(heap_next_process(heap, &cursor), 4);
+	assert_int_equal(heap_next_process(heap, &cursor), HEAP_NO_PROCESS);
+}
+
+static void the_peak_keeps_its_sites(void **state)
+{
+	struct heap *heap = *state;
+
+	for (uint64_t i = 1; i <= 100; i++)
+		add(heap, 1, 10, i * 16, i);
+	for (uint64_t i = 1; i <= 100; i++)
+		heap_end(heap, 1, i * 16, 200 + i);
+	add(heap, 1, 11, 0x1000, 400);
+	assert_int_equal(heap_level(heap, 1).bytes, 1000);
+	assert_int_equal(heap_level(heap, 1).peak_bytes, 100000);
+	assert_int_equal(heap_level(heap, 1).peak_ns, 100);
+	assert_true(site_of(heap, 1, 10)->bytes_at_peak >= 96000);
+	assert_int_equal(site_of(heap, 1, 11)->bytes_at_peak, 0);
+}
+
+static double born_and_alive(const struct heap_site *site)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < HEAP_GENERATIONS; i++)
+		sum += site->alive[i].bytes;
+	return sum;
+}
+
+static void generations_grow_with_the_run(void **state)
+{
+	struct heap *heap = *state;
+	const struct heap_site *site;
+	double ended = 0;
+
+	for (uint64_t i = 0; i < 60; i++)
+		add(heap, 1, 10, (i + 1) * 16, (i + 1) * NS_PER_SECOND);
+	assert_int_equal(heap_generation_ns(heap), 4 * NS_PER_SECOND);
+	for (uint64_t i = 0; i < 30; i++)
+		heap_end(heap, 1, (i + 1) * 16, 61 * NS_PER_SECOND);
+	site = site_of(heap, 1, 10);
+	assert_int_equal(born_and_alive(site), 30000);
+	assert_int_equal(site->alive[0].samples, 0);
+	assert_non_null(site->endings);
+	for (size_t i = 0; i < HEAP_GENERATIONS; i++)
+		ended += site->endings->born_ended[i][15].bytes;
+	assert_int_equal(ended, 30000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(sums_are_by_site_and_process),
+		TEST(ends_only_what_is_there),
+		TEST(a_second_allocation_at_an_address_ends_the_first),
+		TEST(exec_leaves_nothing_alive),
+		TEST(a_removed_process_leaves_the_others),
+		TEST(the_peak_keeps_its_sites),
+		TEST(generations_grow_with_the_run),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

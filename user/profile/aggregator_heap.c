@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds sampled allocations to the profile, and what is left of them at the end. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/unused.h"
+#include "event/alloc_event.h"
+#include "profile/aggregator_private.h"
+
+#define SAMPLER_LIBRARY "/libpkbpf-alloc.so"
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Frames of the sampler itself: the allocation was made by their caller. */
+static bool is_in_sampler(const struct aggregator *aggregator, const struct profile *profile,
+			  uint32_t frame)
+{
+	const struct frame_location *location = &profile_frame(profile, frame)->location;
+	const struct mapped_file *file;
+
+	if (location->space != FRAME_FILE)
+		return false;
+	file = mapped_file_table_get(process_table_files(aggregator->processes), location->object);
+	return file && ends_with(file->path, SAMPLER_LIBRARY);
+}
+
+/* The stack from the caller of the allocator on. UINT32_MAX: out of memory. */
+static uint32_t stack_of_caller(const struct aggregator *aggregator, struct profile *profile,
+				uint32_t stack)
+{
+	size_t count, first = 0;
+	const uint32_t *frames = profile_stack(profile, stack, &count);
+	uint32_t copy[PKBPF_MAX_USER_FRAMES];
+
+	while (first < count && is_in_sampler(aggregator, profile, frames[first]))
+		first++;
+	if (!first)
+		return stack;
+	count = count - first < ARRAY_SIZE(copy) ? count - first : ARRAY_SIZE(copy);
+	/* Adding a stack may move those that are there. */
+	memcpy(copy, frames + first, count * sizeof(copy[0]));
+	return profile_intern_stack(profile, copy, count);
+}
+
+/* The number of objects is a fraction: it is rounded up or down by chance, so that sums are right.
+ * The address is as random as it has to be. */
+static uint64_t objects_of(uint64_t address, uint64_t size, uint64_t weight)
+{
+	uint64_t rest = weight % size;
+
+	return weight / size + (hash_u64(address) % size < rest ? 1 : 0);
+}
+
+static bool add_row(struct aggregator *aggregator, struct profile *profile,
+		    const struct profile_row *like, uint64_t stack_id, uint64_t time_ns)
+{
+	const struct numbered_stack *stack =
+		stack_id ? aggregator_find_stack(aggregator, stack_id, time_ns) : NULL;
+	struct profile_row row = *like;
+
+	row.stack = stack ? stack_of_caller(aggregator, profile, stack->stack)
+			  : profile_intern_stack(profile, NULL, 0);
+	if (!stack && row.kind == PKBPF_PROFILE_ALLOC)
+		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN]++;
+	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
+		return false;
+	if (aggregator->options.want_user)
+		profile_count_end(profile, row.process, stack ? stack->user_end : PKBPF_END_NONE, 1,
+				  stack ? stack->guessed : 0);
+	return true;
+}
+
+int aggregator_take_alloc(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	struct profile *profile = aggregator_slice(aggregator, record->time_ns);
+	struct process *process;
+	struct alloc_view view;
+	int err = alloc_event_decode(record, &view);
+
+	if (err)
+		return err;
+	process = process_table_get(aggregator->processes, view.pid, view.comm);
+	if (!process)
+		return -ENOMEM;
+	if (view.cgroup_id)
+		process->cgroup_id = view.cgroup_id;
+	if (!aggregator->heap)
+		aggregator->heap = heap_new();
+	if (!aggregator->heap)
+		return -ENOMEM;
+	if (!add_row(aggregator, profile,
+		     &(struct profile_row){
+			     .kind = PKBPF_PROFILE_ALLOC,
+			     .process = process->id,
+			     .tid = aggregator->options.per_thread ? view.tid : PROFILE_NO_THREAD,
+			     .comm = profile_intern_comm(profile, view.comm),
+			     .count = objects_of(view.address, view.size, view.weight),
+			     .weight = view.weight,
+		     },
+		     view.stack_id, view.time_ns))
+		return -ENOMEM;
+	return heap_add(aggregator->heap, &(struct heap_alloc){
+						  .process = process->id,
+						  .stack_id = view.stack_id,
+						  .comm = view.comm,
+						  .time_ns = view.time_ns,
+						  .address = view.address,
+						  .size = view.size,
+						  .weight = view.weight,
+					  });
+}
+
+int aggregator_take_free(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	const struct process *process;
+	struct free_view view;
+	int err = free_event_decode(record, &view);
+
+	if (err || !aggregator->heap)
+		return err;
+	process = process_table_find(aggregator->processes, view.pid);
+	if (process)
+		heap_end(aggregator->heap, process->id, view.address, view.time_ns);
+	return 0;
+}
+
+void aggregator_heap_task(struct aggregator *aggregator, const struct task_view *task)
+{
+	const struct process *process;
+
+	if (!aggregator->heap || !task->exec || task->from_snapshot)
+		return;
+	process = process_table_find(aggregator->processes, task->pid);
+	if (process)
+		heap_forget(aggregator->heap, process->id);
+}
+
+static void keep_stack_of(void *context, const struct heap_site *site,
+			  _unused_ const struct heap_block *block)
+{
+	aggregator_keep_stack(context, site->stack_id);
+}
+
+void aggregator_heap_keep_stacks(struct aggregator *aggregator)
+{
+	if (aggregator->heap)
+		heap_each_live(aggregator->heap, UINT32_MAX, keep_stack_of, aggregator);
+}
+
+struct live_rows {
+	struct aggregator *aggregator;
+	struct profile *profile;
+};
+
+static void add_live(void *context, const struct heap_site *site, const struct heap_block *block)
+{
+	struct live_rows *rows = context;
+	struct profile_row row = {
+		.kind = PKBPF_PROFILE_LIVE,
+		.process = site->process,
+		.tid = PROFILE_NO_THREAD,
+		.comm = profile_intern_comm(rows->profile, site->comm),
+		.count = objects_of(block->born_ns, block->size, block->weight),
+		.weight = block->weight,
+	};
+
+	if (!add_row(rows->aggregator, rows->profile, &row, site->stack_id, block->born_ns))
+		profile_info(rows->profile)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
+}
+
+static void settle(struct aggregator *aggregator, bool all)
+{
+	struct live_rows rows = {aggregator, aggregator->running};
+	size_t cursor = 0;
+	uint32_t id;
+
+	while (aggregator->heap &&
+	       (id = heap_next_process(aggregator->heap, &cursor)) != HEAP_NO_PROCESS) {
+		const struct process *process = process_table_by_id(aggregator->processes, id);
+
+		if (!all && process && !process->end_ns)
+			continue;
+		heap_each_live(aggregator->heap, id, add_live, &rows);
+		heap_remove(aggregator->heap, id);
+		cursor--; /* another one has its place */
+	}
+}
+
+void aggregator_heap_settle(struct aggregator *aggregator)
+{
+	settle(aggregator, false);
+}
+
+void aggregator_heap_finish(struct aggregator *aggregator)
+{
+	settle(aggregator, true);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finds the sampler by the place of our own executable, which who could change it had replaced. */
+#include "source/alloc/sampler_library.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+#define FILE_NAME "libpkbpf-alloc.so"
+
+int sampler_library_find(char *path, size_t size, struct error *error)
+{
+	/* from the folder of the executable */
+	static const char *const places[] = {"", PKBPF_SAMPLER_FOLDER "/"};
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+
+	if (length < 0)
+		return error_set(error, errno, "cannot find the allocation sampler: %s",
+				 strerror(errno));
+	own[length] = '\0';
+	slash = strrchr(own, '/');
+	if (slash)
+		slash[1] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char tried[2 * PATH_MAX], real[PATH_MAX];
+
+		snprintf(tried, sizeof(tried), "%s%s" FILE_NAME, own, places[i]);
+		if (realpath(tried, real) && strlen(real) < size) {
+			strcpy(path, real);
+			return 0;
+		}
+	}
+	return error_set(error, ENOENT,
+			 "cannot find " FILE_NAME " beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
+			 "; install pkbpf completely",
+			 own, own);
+}
