@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Statically defined tracepoints (USDT), described by ELF notes of the type that systemtap's
- * <sys/sdt.h> writes, so that any tracer finds them. A site is the only code of a function of its
- * own. It is a five-byte nop, which recent kernels turn into a call: the function must not use the
- * red zone, which is why this library is compiled without one.
+ * <sys/sdt.h> writes, so that any tracer finds them. A site is the first instruction of a function
+ * of its own: the caller's registers are all there. It is a nop of one byte, which kernels emulate.
+ * A nop of five bytes becomes a call of a trampoline (since 6.18), which a forked child lacks: it
+ * crashes at its first call. (Also, that call uses the red zone; there is none in this library.)
  */
 #ifndef PKBPF_PRELOAD_PROBE_H
 #define PKBPF_PRELOAD_PROBE_H
 
 #if defined(__x86_64__)
-#define PROBE_NOP  ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
 #define PROBE_ARG0 "8@%%rdi"
 #define PROBE_ARG1 "8@%%rsi"
 #define PROBE_ARG2 "8@%%rdx"
 #elif defined(__aarch64__)
-#define PROBE_NOP  "nop"
 #define PROBE_ARG0 "8@x0"
 #define PROBE_ARG1 "8@x1"
 #define PROBE_ARG2 "8@x2"
@@ -29,7 +28,7 @@
 		visibility("hidden"))) volatile unsigned short provider##_##name##_semaphore
 
 #define PROBE_SITE(provider, name, arguments)                                                      \
-	__asm__ volatile("990: " PROBE_NOP "\n"                                                    \
+	__asm__ volatile("990: nop\n"                                                              \
 			 ".pushsection .note.stapsdt, \"\", \"note\"\n"                            \
 			 ".balign 4\n"                                                             \
 			 ".4byte 992f-991f, 994f-993f, 3\n"                                        \

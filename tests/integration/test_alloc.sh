@@ -21,6 +21,31 @@ record -e alloc --alloc -o out.folded -- sh -c '"$0" && "$0" && exec "$0"' "$wor
 awk '$1 ~ /^allocations;.*large_leak_leaf$/ { sum += $NF } END { exit sum != 3 * 10 * 1048576 }' out.live.folded ||
 	fail "large blocks of three processes: $(grep large_leak out.live.folded)"
 
+begin "forks of a process that has hit the probes often"
+# Where the kernel replaces a probe by a call, a child may lack what is called.
+cat >forks.c <<'C'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	void *volatile block;
+	for (int i = 0; i < 200; i++) {
+		int status;
+		for (int j = 0; j < 50; j++)
+			free(block = malloc(100000));
+		if (!fork()) {
+			free(block = malloc(100000));
+			_exit(7);
+		}
+		if (wait(&status) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 7)
+			return 1;
+	}
+	return 0;
+}
+C
+cc -fno-builtin -o forks forks.c && record -e alloc --alloc -o out.folded -- ./forks
+
 begin "programs that cannot be sampled run as without"
 cat >static.c <<'C'
 #include <stdio.h>

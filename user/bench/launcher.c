@@ -174,8 +174,9 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 	int err;
 
 	result->fork_ns = clock_now_ns();
-	running.command = command_launch(serving->options->commands[request->command],
-					 serving->options->user, serving->options->mask, &error);
+	running.command =
+		command_launch(serving->options->commands[request->command], serving->options->user,
+			       serving->options->mask, NULL, &error);
 	if (!running.command) {
 		result->failure = EAGAIN;
 		memcpy(result->sentence, error.text, sizeof(result->sentence) - 1);

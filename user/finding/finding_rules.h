@@ -68,6 +68,9 @@
 	ROW(memory_grows, "memory of a process grows beyond all it has had",                       \
 	    "1 MiB/s, 10 MiB and a tenth of it, at its peak at the end: what falls again is no "   \
 	    "leak")                                                                                \
+	ROW(heap_grows, "live memory of a place of allocation grows like a leak",                  \
+	    "growth beyond three standard errors, 1 MiB and 1 % of what is alive, that does not "  \
+	    "slow down, from most of the run, and of whose old allocations nine tenths stay")      \
 	ROW(memory_low, "less than 5 % of memory is available",                                    \
 	    "5 %: from there on the kernel reclaims pages that are in use")                        \
 	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time")         \

@@ -173,6 +173,71 @@ static void add_live(void *context, const struct heap_site *site, const struct h
 		profile_info(rows->profile)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
 }
 
+/* The place of a site in the profile. UINT32_MAX: out of memory. */
+static uint32_t place_of(struct aggregator *aggregator, const struct heap_site *site,
+			 uint64_t time_ns)
+{
+	struct profile *profile = aggregator->running;
+	const struct numbered_stack *stack =
+		site->stack_id ? aggregator_find_stack(aggregator, site->stack_id, time_ns) : NULL;
+
+	return stack ? stack_of_caller(aggregator, profile, stack->stack)
+		     : profile_intern_stack(profile, NULL, 0);
+}
+
+/* Places with less than this part of what their process has allocated and has alive are left to the
+ * stacks of the profile. */
+#define LEAST_PART 1000
+
+static void add_place(struct aggregator *aggregator, const struct heap_site *site,
+		      const struct process *process, double process_bytes)
+{
+	uint64_t end_ns =
+		process->end_ns ? process->end_ns : process_table_now_ns(aggregator->processes);
+	struct heap_level level = heap_level(aggregator->heap, site->process);
+	struct heap_growth growth = heap_growth_of(aggregator->heap, site, end_ns, level.bytes);
+	struct heap_place place = {
+		.pid = process->pid,
+		.trend = (uint8_t)growth.trend,
+		.allocated = heap_estimate_of(&site->born),
+		.live = heap_estimate_of(&site->live),
+		.brief_bytes = (uint64_t)site->brief.bytes,
+		.at_peak_bytes = (uint64_t)site->bytes_at_peak,
+		.peak_bytes = (uint64_t)level.peak_bytes,
+		.peak_ns = level.peak_ns,
+	};
+
+	if (site->born.bytes * LEAST_PART < process_bytes &&
+	    site->live.bytes * LEAST_PART < level.bytes)
+		return;
+	if (growth.bytes > 0) {
+		place.growth_bytes = (uint64_t)growth.bytes;
+		place.growth_error_bytes = (uint64_t)growth.error;
+		place.growth_per_second = (uint64_t)growth.bytes_per_second;
+		place.stays_permille = (uint64_t)(1000 * growth.stays);
+	}
+	memcpy(place.comm, process->comm, sizeof(place.comm));
+	place.stack = place_of(aggregator, site, end_ns);
+	/* A full list is no loss: the stacks of the profile have all. */
+	if (place.stack == UINT32_MAX ||
+	    heap_list_add(profile_heaps(aggregator->running), &place) == -ENOMEM)
+		profile_info(aggregator->running)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
+}
+
+static void add_places(struct aggregator *aggregator, uint32_t process_id)
+{
+	const struct process *process = process_table_by_id(aggregator->processes, process_id);
+	double bytes = 0;
+	size_t count;
+	const struct heap_site *sites = heap_sites(aggregator->heap, &count);
+
+	for (size_t i = 0; i < count; i++)
+		bytes += sites[i].process == process_id ? sites[i].born.bytes : 0;
+	for (size_t i = 0; process && i < count; i++)
+		if (sites[i].process == process_id)
+			add_place(aggregator, &sites[i], process, bytes);
+}
+
 static void settle(struct aggregator *aggregator, bool all)
 {
 	struct live_rows rows = {aggregator, aggregator->running};
@@ -185,6 +250,7 @@ static void settle(struct aggregator *aggregator, bool all)
 
 		if (!all && process && !process->end_ns)
 			continue;
+		add_places(aggregator, id);
 		heap_each_live(aggregator->heap, id, add_live, &rows);
 		heap_remove(aggregator->heap, id);
 		cursor--; /* another one has its place */

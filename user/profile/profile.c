@@ -81,6 +81,7 @@ void profile_free(struct profile *profile)
 	moment_list_done(&profile->moments);
 	peer_table_free(profile->peers);
 	region_table_free(profile->regions);
+	heap_list_done(&profile->heaps);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -120,6 +121,16 @@ struct resource_usage *profile_resources(const struct profile *profile)
 struct relation_list *profile_relations(const struct profile *profile)
 {
 	return profile->relations;
+}
+
+struct heap_list *profile_heaps(struct profile *profile)
+{
+	return &profile->heaps;
+}
+
+const struct heap_list *profile_heaps_read(const struct profile *profile)
+{
+	return &profile->heaps;
 }
 
 struct moment_list *profile_moments(struct profile *profile)

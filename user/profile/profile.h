@@ -15,6 +15,7 @@
 
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
+#include "profile/account/heap_list.h"
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
 #include "profile/account/resource_usage.h"
@@ -118,6 +119,9 @@ struct peer_table *profile_peers(const struct profile *profile);
 struct relation_list *profile_relations(const struct profile *profile);
 
 /* Single events, with a trace (info.trace_ns). */
+/* Heaps of sampled processes, by the place of allocation. */
+struct heap_list *profile_heaps(struct profile *profile);
+const struct heap_list *profile_heaps_read(const struct profile *profile);
 struct moment_list *profile_moments(struct profile *profile);
 const struct moment_list *profile_moments_read(const struct profile *profile);
 /* Times of regions that programs mark. */

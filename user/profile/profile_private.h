@@ -50,6 +50,7 @@ struct profile {
 	struct resource_usage *resources;
 	struct slow_io_list *slow_io;
 	struct moment_list moments;
+	struct heap_list heaps;
 	struct symbol_notes notes;
 	struct relation_list *relations;
 	struct peer_table *peers;

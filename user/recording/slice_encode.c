@@ -468,6 +468,21 @@ static void write_regions(struct encoding *work)
 	write_table(work, &buckets);
 }
 
+static void write_heaps(struct encoding *work)
+{
+	struct rows rows = {.table = &slice_heaps};
+
+	array_foreach(&profile_heaps_read(work->profile)->items, heap) {
+		struct heap_place *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		*row = *heap;
+		row->stack = place(work->stacks, work->stack_count, row->stack);
+	}
+	write_table(work, &rows);
+}
+
 /* ---- the account ---- */
 
 static void write_account(struct encoding *work)
@@ -565,8 +580,8 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 	static void (*const parts[])(struct encoding *) = {
 		write_facts,   write_counters, write_processes, write_frames,	     write_stacks,
 		write_rows,    write_ends,     write_peers,	write_distributions, write_devices,
-		write_slow_io, write_moments,  write_relations, write_regions,	     write_account,
-		write_cgroups, write_strings,
+		write_slow_io, write_moments,  write_relations, write_regions,	     write_heaps,
+		write_account, write_cgroups,  write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

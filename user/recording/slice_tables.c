@@ -290,6 +290,32 @@ static const struct recorded_column relations_columns[] = {
 TABLE(relations, SLICE_RELATIONS, R);
 #undef R
 
+#define H struct heap_place
+#define ESTIMATE(first, type, member)                                                              \
+	RECORDED((first), type, member.bytes), RECORDED((first) + 1, type, member.error_bytes),    \
+		RECORDED((first) + 2, type, member.objects),                                       \
+		RECORDED((first) + 3, type, member.samples)
+static const struct recorded_column heaps_columns[] = {
+	RECORDED(1, H, pid),
+	RECORDED(2, H, stack),
+	TEXT(3, H, comm),
+	RECORDED(4, H, trend),
+	ESTIMATE(5, H, allocated),
+	ESTIMATE(9, H, live),
+	RECORDED(13, H, brief_bytes),
+	RECORDED(14, H, at_peak_bytes),
+	RECORDED(15, H, growth_bytes),
+	RECORDED(16, H, growth_error_bytes),
+	RECORDED(17, H, growth_per_second),
+	RECORDED(18, H, stays_permille),
+	RECORDED(19, H, peak_bytes),
+	RECORDED(20, H, peak_ns),
+};
+ALL_MEMBERS(H, 160);
+TABLE(heaps, SLICE_HEAPS, H);
+#undef ESTIMATE
+#undef H
+
 #define M struct recorded_moment
 static const struct recorded_column moments_columns[] = {
 	STEP(1, M, moment.begin_ns),

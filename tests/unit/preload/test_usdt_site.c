@@ -52,7 +52,8 @@ static void finds_the_instruction_and_its_semaphore(void **state)
 	assert_int_equal(usdt_site_find(&file, "pkbpf_test", "second", &site), 0);
 	assert_true(site.offset < size && site.semaphore_offset && site.semaphore_offset < size);
 #if defined(__x86_64__)
-	assert_memory_equal(image + site.offset, "\x0f\x1f\x44\x00\x00", 5);
+	/* A longer one would become a call, see preload/probe.h. */
+	assert_memory_equal(image + site.offset, "\x90", 1);
 #endif
 	assert_int_equal(image[site.semaphore_offset], 0);
 	assert_int_equal(usdt_site_find(&file, "pkbpf_test", "first", &site), -ENOENT);

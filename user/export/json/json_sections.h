@@ -32,6 +32,8 @@ int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
 int json_peers(struct json_writer *writer, const struct resource_rows *rows);
 /* "regions" and "regions_by_name", when there are any. -ENOMEM. */
 int json_regions(struct json_writer *writer, const struct profile *profile);
+/* "heap": places of allocation. */
+int json_heap(struct json_writer *writer, const struct resource_rows *rows);
 /* "hottest_lines", by kind. -ENOMEM. */
 int json_lines(struct json_writer *writer, const struct results *results);
 

@@ -164,6 +164,7 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 	}
 	slow_io_list_renumber(profile->slow_io, to);
 	moment_list_renumber(&profile->moments, to);
+	heap_list_renumber(&profile->heaps, to);
 	relation_list_renumber(profile->relations, to, count);
 	stack_table_free(profile->names->stacks);
 	profile->names->stacks = stacks;

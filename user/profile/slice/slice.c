@@ -286,6 +286,21 @@ static uint32_t stack_there(const struct merging *work, uint32_t stack)
 	return stack == RELATION_NO_STACK ? stack : work->stacks[stack];
 }
 
+static int merge_heaps(struct merging *work)
+{
+	array_foreach(&work->from->heaps.items, from) {
+		struct heap_place copy = *from;
+
+		copy.stack = work->stacks[copy.stack];
+		if (copy.peak_ns)
+			copy.peak_ns = time_there(work, copy.peak_ns);
+		/* The list is limited. */
+		if (heap_list_add(&work->into->heaps, &copy) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int merge_relations(struct merging *work)
 {
 	const struct relation_list *list = work->from->relations;
@@ -433,7 +448,7 @@ int slice_merge(struct profile *into, const struct profile *from)
 	static int (*const parts[])(struct merging * work) = {
 		merge_processes,     merge_stacks,  merge_rows,	     merge_ends,
 		merge_distributions, merge_devices, merge_slow_io,   merge_moments,
-		merge_relations,     merge_regions, merge_resources,
+		merge_relations,     merge_regions, merge_resources, merge_heaps,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

@@ -65,6 +65,8 @@ void profile_mark_stacks(const struct profile *profile, bool *is_used)
 	}
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->stack, count);
+	array_foreach(&profile->heaps.items, heap)
+		mark(is_used, heap->stack, count);
 	array_foreach(&profile->moments.items, moment)
 		mark(is_used, moment->stack, count);
 	for (size_t j = 0; j < relation_list_count(profile->relations); j++) {

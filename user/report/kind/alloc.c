@@ -2,4 +2,4 @@
 /* Sampled allocations in the report. */
 #include "report/text_kind.h"
 
-const struct text_kind text_kind_alloc = {.sections = {NULL}};
+const struct text_kind text_kind_alloc = {.sections = {text_heap}};

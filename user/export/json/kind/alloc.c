@@ -2,4 +2,4 @@
 /* Sampled allocations in the JSON report. */
 #include "export/json/json_kind.h"
 
-const struct json_kind json_kind_alloc = {.sections = NULL};
+const struct json_kind json_kind_alloc = {.sections = json_heap};
