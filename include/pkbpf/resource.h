@@ -25,7 +25,8 @@ enum pkbpf_resource_event {
 	/* struct pkbpf_event_relation: another process that delayed a process, or a limit that
 	 * did */
 	PKBPF_EVENT_RELATION = 54,
-	/* struct pkbpf_event_cgroup_limit: a cgroup whose CPU time or memory is limited */
+	/* struct pkbpf_event_cgroup_limit: a cgroup whose CPU time or memory is limited,
+	 * or that is frozen */
 	PKBPF_EVENT_CGROUP_LIMIT = 55,
 };
 
@@ -156,7 +157,8 @@ _Static_assert(sizeof(struct pkbpf_event_relation) == 80, "wire size");
  * threads, those of them in which the quota was used up and threads were still runnable, and the
  * throttled time, summed over CPUs. Memory, in bytes: the limits (0: none), what is used and the
  * most that was; how often an allocation found a limit reached, processes killed for it, and the
- * time in which some thread waited for memory (cgroup v2 with pressure accounting). */
+ * time in which some thread waited for memory (cgroup v2 with pressure accounting). frozen: 1, its
+ * threads are stopped, as in a paused container. */
 #define PKBPF_CGROUP_LIMIT_FIGURES(STATE, TOTAL)                                                   \
 	STATE(quota_ns)                                                                            \
 	STATE(period_ns)                                                                           \
@@ -169,7 +171,8 @@ _Static_assert(sizeof(struct pkbpf_event_relation) == 80, "wire size");
 	STATE(memory_peak)                                                                         \
 	TOTAL(memory_reached)                                                                      \
 	TOTAL(memory_kills)                                                                        \
-	TOTAL(memory_pressure_ns)
+	TOTAL(memory_pressure_ns)                                                                  \
+	STATE(frozen)
 #define PKBPF_CGROUP_LIMIT_MEMBER(name) __u64 name;
 
 struct pkbpf_event_cgroup_limit {
@@ -180,6 +183,6 @@ struct pkbpf_event_cgroup_limit {
 	char path[]; /* as in pkbpf_event_cgroup */
 };
 
-_Static_assert(sizeof(struct pkbpf_event_cgroup_limit) == 24 + 96, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_cgroup_limit) == 24 + 104, "wire size");
 
 #endif

@@ -324,6 +324,7 @@ void find_cpu(const struct analysis *analysis, struct findings *findings)
 	bool starved = is_cpu_starved(analysis->rows);
 
 	find_starved(analysis, findings);
+	find_frozen(analysis, findings);
 	find_cpu_limit(analysis, findings);
 	find_short_lived(analysis, findings);
 	for (size_t i = 0; i < analysis->count; i++) {

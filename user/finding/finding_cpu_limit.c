@@ -89,3 +89,34 @@ void find_cpu_limit(const struct analysis *analysis, struct findings *findings)
 	finding_say(finding.next, "raise cpu.max (--cpus), or use less CPU time");
 	findings_offer(findings, &finding);
 }
+
+/* A profile of a paused container shows next to nothing: this is why. */
+void find_frozen(const struct analysis *analysis, struct findings *findings)
+{
+	const struct resource_usage *usage = profile_resources(analysis->rows->profile);
+	struct finding finding = finding_new(FINDING_RULE_frozen);
+	struct resource_cgroup_limit limit;
+	size_t count = 0;
+
+	for (size_t i = 0; i < resource_usage_cgroup_limit_count(usage); i++) {
+		char name[ROW_CONTAINER_SIZE];
+
+		if (!resource_usage_cgroup_limit(usage, i, &limit) || !limit.frozen || count++)
+			continue;
+		cgroup_label(usage, limit.cgroup_id, limit.path, name, sizeof(name));
+		finding_say(finding.who, "%s", name);
+	}
+	if (!count)
+		return;
+	/* On a host somebody may have paused it on purpose, and knows. */
+	finding.is_alarm = analysis->has_targets;
+	finding.tier = analysis->has_targets ? FINDING_OF_TARGET : FINDING_OF_RUN;
+	finding.severity = analysis->has_targets ? 100 : LEAST_SEVERITY;
+	finding_say(finding.cause, "is frozen (paused)");
+	finding_say(finding.evidence, "its threads did nothing at the end of the interval");
+	if (count > 1)
+		finding_say(finding.evidence, ", nor did those of %zu other cgroup%s", count - 1,
+			    count > 2 ? "s" : "");
+	finding_say(finding.next, "resume it (docker unpause; cgroup.freeze, freezer.state)");
+	findings_offer(findings, &finding);
+}

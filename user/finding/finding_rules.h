@@ -14,6 +14,8 @@
 #define FINDING_RULES(ROW)                                                                         \
 	ROW(out_of_memory, "a process was killed by the OOM killer",                               \
 	    "each kill: no process gets over one")                                                 \
+	ROW(frozen, "a cgroup is frozen: a container is paused",                                   \
+	    "each: its threads do nothing until it is thawed")                                     \
 	ROW(cpu_limit, "a cgroup is throttled by its CPU limit (cpu.max)",                         \
 	    "throttled in 5 % of its active periods: below that a request in twenty, or fewer, "   \
 	    "waits")                                                                               \
@@ -110,6 +112,7 @@ void find_host(const struct analysis *analysis, struct findings *findings);
 void find_healthy(const struct analysis *analysis, struct findings *findings);
 
 /* Parts of find_cpu(). */
+void find_frozen(const struct analysis *analysis, struct findings *findings);
 void find_cpu_limit(const struct analysis *analysis, struct findings *findings);
 void find_short_lived(const struct analysis *analysis, struct findings *findings);
 

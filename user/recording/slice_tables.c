@@ -253,8 +253,9 @@ static const struct recorded_column cgroup_limits_columns[] = {
 	RECORDED(9, L, memory_high),   RECORDED(10, L, memory_used),
 	RECORDED(11, L, memory_peak),  RECORDED(12, L, memory_reached),
 	RECORDED(13, L, memory_kills), RECORDED(14, L, memory_pressure_ns),
+	RECORDED(15, L, frozen),
 };
-ALL_MEMBERS(L, 112);
+ALL_MEMBERS(L, 120);
 TABLE(cgroup_limits, SLICE_CGROUP_LIMITS, L);
 #undef L
 

@@ -240,6 +240,37 @@ static void the_first_version_says_much_where_memory_has_no_limit(void **state)
 	cgroup_limits_close(limits);
 }
 
+static void frozen_cgroups_are_found_in_both_versions(void **state)
+{
+	struct temp_tree *tree = *state;
+	struct cgroup_limits *limits;
+	struct found found;
+
+	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+	temp_tree_file(tree, "sys/fs/cgroup/a/cgroup.events", "populated 1\nfrozen 1\n");
+	temp_tree_file(tree, "sys/fs/cgroup/b/cgroup.events", "populated 1\nfrozen 0\n");
+	limits = cgroup_limits_open(tree->root, CGROUP_FREEZER, 4);
+	assert_non_null(limits);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	found = found_in(limits);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.paths[0], "/a");
+	assert_int_equal(found.limits[0].frozen, 1);
+	temp_tree_file(tree, "sys/fs/cgroup/a/cgroup.events", "populated 1\nfrozen 0\n");
+	assert_int_equal(found_in(limits).count, 0);
+	cgroup_limits_close(limits);
+	/* Where both are mounted, containers are frozen in the first. */
+	temp_tree_file(tree, "sys/fs/cgroup/freezer/release_agent", "\n");
+	temp_tree_file(tree, "sys/fs/cgroup/freezer/x/freezer.state", "FROZEN\n");
+	temp_tree_file(tree, "sys/fs/cgroup/freezer/y/freezer.state", "THAWED\n");
+	limits = cgroup_limits_open(tree->root, CGROUP_FREEZER, 4);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	found = found_in(limits);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.paths[0], "/x");
+	cgroup_limits_close(limits);
+}
+
 static void a_container_sees_its_own_limit_at_its_root(void **state)
 {
 	struct temp_tree *tree = *state;
@@ -275,6 +306,7 @@ int main(void)
 		TEST(the_first_version_has_a_hierarchy_for_it),
 		TEST(memory_is_limited_by_either_of_two_files),
 		TEST(the_first_version_says_much_where_memory_has_no_limit),
+		TEST(frozen_cgroups_are_found_in_both_versions),
 		TEST(a_container_sees_its_own_limit_at_its_root),
 		TEST(without_a_controller_there_are_none),
 	};

@@ -73,24 +73,28 @@ static char *read_in(const char *folder, const char *name)
 static bool find_hierarchy(struct cgroup_limits *limits, const char *root)
 {
 	const struct controller *controller = limits->controller;
+	/* A controller is in one hierarchy only, and version 2 can always freeze. */
 	const struct {
 		const char *folder, *file;
 		bool is_v1;
 	} places[] = {
-		{"", "cgroup.controllers", false},
-		{"/unified", "cgroup.controllers", false},
 		{controller->name, controller->file_v1, true},
 		{controller->other_folder, controller->file_v1, true},
+		{"", "cgroup.controllers", false},
+		{"/unified", "cgroup.controllers", false},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(places) && places[i].folder; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_free_ char *text = NULL;
 
+		if (!places[i].folder)
+			continue;
 		snprintf(limits->hierarchy, sizeof(limits->hierarchy), "%s/sys/fs/cgroup%s%s", root,
 			 places[i].is_v1 ? "/" : "", places[i].folder);
 		text = read_in(limits->hierarchy, places[i].file);
 		limits->is_v1 = places[i].is_v1;
-		if (text && (limits->is_v1 || has_word(text, controller->name)))
+		if (text && (limits->is_v1 || limits->controller == &controllers[CGROUP_FREEZER] ||
+			     has_word(text, controller->name)))
 			return true;
 	}
 	return false;
@@ -205,9 +209,22 @@ static bool read_memory(const struct cgroup_limits *limits, const char *folder,
 	return true;
 }
 
+static bool read_freezer(const struct cgroup_limits *limits, const char *folder,
+			 struct cgroup_limit *limit)
+{
+	_cleanup_free_ char *text =
+		read_in(folder, limits->is_v1 ? "freezer.state" : "cgroup.events");
+
+	limit->frozen = limits->is_v1 ? text && has_word(text, "FROZEN")
+				      : named_number(text, "frozen ") == 1;
+	return limit->frozen;
+}
+
 static const struct controller controllers[CGROUP_CONTROLLERS] = {
 	[CGROUP_CPU] = {"cpu", "cpu,cpuacct", "cpu.cfs_quota_us", read_cpu},
 	[CGROUP_MEMORY] = {"memory", NULL, "memory.limit_in_bytes", read_memory},
+	/* Its root cannot be frozen, and has no state; release_agent is of version 1 alone. */
+	[CGROUP_FREEZER] = {"freezer", NULL, "release_agent", read_freezer},
 };
 
 static bool make_folder(const struct cgroup_limits *limits, const char *path, char *folder,
@@ -216,11 +233,25 @@ static bool make_folder(const struct cgroup_limits *limits, const char *path, ch
 	return snprintf(folder, size, "%s%s", limits->hierarchy, path) < (int)size;
 }
 
-static int add_cgroup(struct cgroup_limits *limits, const char *path, const char *folder,
-		      uint64_t id)
+/* Those of targets are kept where they may be frozen later. */
+static bool is_kept(struct cgroup_limits *limits, const char *folder, bool of_target)
+{
+	struct cgroup_limit limit = {0};
+
+	return (of_target && limits->controller == &controllers[CGROUP_FREEZER]) ||
+	       limits->controller->read(limits, folder, &limit);
+}
+
+struct visited {
+	const char *path, *folder;
+	uint64_t id;
+	bool of_target;
+};
+
+static int add_cgroup(struct cgroup_limits *limits, const struct visited *visited)
 {
 	struct known_cgroup *cgroup;
-	struct cgroup_limit limit = {0};
+	uint64_t id = visited->id;
 	bool added;
 
 	if (limits->seen.count >= CGROUP_WALK_MAX && !hash_map_find(&limits->seen, id)) {
@@ -229,7 +260,7 @@ static int add_cgroup(struct cgroup_limits *limits, const char *path, const char
 	}
 	if (!hash_map_get(&limits->seen, id, 0, &added))
 		return -ENOMEM;
-	if (!added || !limits->controller->read(limits, folder, &limit))
+	if (!added || !is_kept(limits, visited->folder, visited->of_target))
 		return 0;
 	if (limits->limited.count >= limits->most) {
 		limits->left_out++;
@@ -239,7 +270,7 @@ static int add_cgroup(struct cgroup_limits *limits, const char *path, const char
 	if (!cgroup)
 		return -ENOMEM;
 	cgroup->id = id;
-	cgroup->path = strdup(*path ? path : "/");
+	cgroup->path = strdup(*visited->path ? visited->path : "/");
 	if (!cgroup->path) {
 		limits->limited.count--;
 		return -ENOMEM;
@@ -252,7 +283,7 @@ static int add_visited(void *context, const char *path, uint64_t id)
 	char folder[PATH_MAX];
 
 	return make_folder(context, path, folder, sizeof(folder))
-		       ? add_cgroup(context, path, folder, id)
+		       ? add_cgroup(context, &(struct visited){path, folder, id, false})
 		       : 0;
 }
 
@@ -288,7 +319,7 @@ static int add_path(struct cgroup_limits *limits, const char *path)
 
 	if (!make_folder(limits, path, folder, sizeof(folder)) || stat(folder, &status) < 0)
 		return 0;
-	return add_cgroup(limits, path, folder, status.st_ino);
+	return add_cgroup(limits, &(struct visited){path, folder, status.st_ino, true});
 }
 
 int cgroup_limits_add_of(struct cgroup_limits *limits, uint32_t pid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Cgroups whose CPU time (cpu.max, or cpu.cfs_quota_us of cgroup v1) or memory (memory.max and
- * memory.high, or memory.limit_in_bytes) is limited, and how they came to their limits. A cgroup is
- * found once and read on demand, also after the processes that led to it have exited. One owner
- * thread. */
+ * memory.high, or memory.limit_in_bytes) is limited, how they came to their limits, and those that
+ * are frozen. A cgroup is found once and read on demand, also after the processes that led to it
+ * have exited. One owner thread. */
 #ifndef PKBPF_PROCESS_CGROUP_CGROUP_LIMITS_H
 #define PKBPF_PROCESS_CGROUP_CGROUP_LIMITS_H
 
@@ -11,7 +11,7 @@
 
 #include <pkbpf/resource.h>
 
-enum cgroup_controller { CGROUP_CPU, CGROUP_MEMORY, CGROUP_CONTROLLERS };
+enum cgroup_controller { CGROUP_CPU, CGROUP_MEMORY, CGROUP_FREEZER, CGROUP_CONTROLLERS };
 
 struct cgroup_limit {
 	const char *path;   /* below the root of the hierarchy, starting with '/' */
