@@ -309,7 +309,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
 	if (memorable) {
 		memo->mm = submitter.mm;
-		memo->born_ns = submitter.born_ns;
+		memo->born_ns = submitter.born_ns ^
+				region_hash(region_of_thread((__u32)bpf_get_current_pid_tgid()));
 		if (!config.want_user_stack)
 			memo->ip = 0;
 		else if (config.want_python)

@@ -119,7 +119,8 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 		memo->mm = kernel_pointer(task, mm);
 		/* A thread with another comm counts as another thread: its waits are in other
 		 * rows. */
-		memo->born_ns = thread->born_ns ^ pkbpf_comm_hash(memo->comm[0], memo->comm[1]);
+		memo->born_ns = thread->born_ns ^ pkbpf_comm_hash(memo->comm[0], memo->comm[1]) ^
+				region_hash(region_of_thread(tid));
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
 			memo->ip = 0;

@@ -49,6 +49,8 @@ struct offcpu_last_switch_map offcpu_last_switch SEC(".maps");
 struct stack_memos_map stack_memos SEC(".maps");
 struct memo_scratch_map memo_scratch SEC(".maps");
 struct probed_calls_map probed_calls SEC(".maps");
+struct span_threads_map span_threads SEC(".maps");
+struct span_stacks_map span_stacks SEC(".maps");
 struct python_layouts_map python_layouts SEC(".maps");
 struct python_codes_map python_codes SEC(".maps");
 struct python_scratch_map python_scratch SEC(".maps");

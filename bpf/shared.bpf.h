@@ -13,6 +13,7 @@
 #include <pkbpf/counter.h>
 #include <pkbpf/event.h>
 
+#include "span_region.bpf.h"
 #include "unwind.bpf.h"
 
 /* include/linux/sched.h; unchanged since tracepoints exist */
@@ -133,7 +134,7 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum
 	sample->n_kernel = 0;
 	sample->n_user = 0;
 	sample->n_guessed = 0;
-	sample->reserved2 = 0;
+	sample->region = (__u16)region_of_thread((__u32)pid_tgid);
 	/* Reading it in place, through three typed pointers, would cost nothing at run time, but
 	 * four milliseconds of verification. */
 	sample->cgroup_id = bpf_get_current_cgroup_id();

@@ -18,21 +18,6 @@
 #define PYTHON_PREFIX 6
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);   /* tid */
-	__type(value, __u32); /* of span_stacks */
-} span_threads SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct pkbpf_span_stack);
-} span_stacks SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
@@ -115,6 +100,24 @@ static __always_inline struct pkbpf_span_stack *stack_get(__u32 pid, __u32 tid)
 	return stack;
 }
 
+/* Tells user space about a new row, before anything refers to it. */
+static __always_inline void name_row(const struct pkbpf_span_row *row, __u32 number)
+{
+	struct pkbpf_event_region_name record = {
+		.header = {.size = sizeof(record),
+			   .kind = PKBPF_EVENT_REGION_NAME,
+			   .time_ns = bpf_ktime_get_ns()},
+		.number = number,
+		.parent = row->parent,
+	};
+
+	if (!span_config.want_frames)
+		return;
+	__builtin_memcpy(record.name, row->name, sizeof(record.name));
+	/* Without a name its samples have no region. */
+	bpf_ringbuf_output(&sample_ring, &record, sizeof(record), BPF_RB_NO_WAKEUP);
+}
+
 /* Returns the row of a region below another; makes it if it is the first. PKBPF_NO_ROW, and
  * counted: no room. */
 static __always_inline __u32 row_get(struct pkbpf_span_stack *stack, __u32 parent, __u32 flags)
@@ -149,6 +152,7 @@ static __always_inline __u32 row_get(struct pkbpf_span_stack *stack, __u32 paren
 	row->flags = flags;
 	__builtin_memcpy(row->name, stack->name, sizeof(row->name));
 	row->pid = stack->pid; /* last: user space reads only rows with a pid */
+	name_row(row, index);
 	return index;
 }
 

@@ -10,8 +10,6 @@
 /* A reading is repeated when the thread was switched meanwhile. */
 #define SPAN_TRIES 3
 
-extern const volatile struct pkbpf_span_config span_config;
-
 /*
  * The account that the next switch will make for a thread that has none: see thread_admit() in
  * offcpu.bpf.c. Since it came onto this CPU, the thread has not been switched.

@@ -44,6 +44,7 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	head.n_guessed = scratch->sample.n_guessed;
 	head.n_kernel = scratch->sample.n_kernel;
 	head.n_user = scratch->sample.n_user;
+	head.region = scratch->sample.region;
 	__builtin_memcpy(kept, stack, sizeof(kept));
 	__builtin_memcpy(stack, &head, sizeof(head));
 	err = bpf_ringbuf_output(&sample_ring, stack, sizeof(head) + words * 8ULL,
@@ -103,6 +104,7 @@ __u64 stack_intern(__u32 slot)
 				 ((__u64)scratch->sample.user_end << 16) | scratch->sample.n_user);
 	/* Another function may be at the address of a former one. */
 	hash = mix(hash, scratch->unwind.python_names);
+	hash ^= region_hash(scratch->sample.region);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)
 			break;

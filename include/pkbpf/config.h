@@ -115,7 +115,8 @@ struct pkbpf_offcpu_control {
 /* For the programs that see regions. */
 struct pkbpf_span_config {
 	__u8 has_accounts; /* off-CPU profiling keeps accounts of threads */
-	__u8 reserved[7];
+	__u8 want_frames;  /* samples and stacks know the region of their thread */
+	__u8 reserved[6];
 };
 
 /* In .bss. */

@@ -159,7 +159,7 @@ struct pkbpf_event_sample {
 	__u16 n_kernel;	 /* words of ips[] that are kernel frames, leaf first; they come first */
 	__u16 n_user;	 /* words of ips[] that are user frames, leaf first */
 	__u16 n_guessed; /* user frames found by an unverified frame pointer */
-	__u16 reserved2;
+	__u16 region;	 /* 1 + number of the thread's region (span.h); 0: none */
 	__u64 cgroup_id;
 	__u64 count; /* events that this record stands for; 1 for a single sample */
 	/* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults: faults */
@@ -230,7 +230,7 @@ struct pkbpf_event_stack {
 	__u16 n_guessed;
 	__u16 n_kernel;
 	__u16 n_user;
-	__u32 reserved2;
+	__u32 region; /* as in a sample */
 	__u64 ips[];
 };
 

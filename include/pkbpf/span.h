@@ -115,8 +115,22 @@ struct pkbpf_span_id {
 
 /* Records: 96 to 111. */
 enum {
-	PKBPF_EVENT_REGION = 96, /* struct pkbpf_event_region */
+	PKBPF_EVENT_REGION = 96,      /* struct pkbpf_event_region */
+	PKBPF_EVENT_REGION_NAME = 97, /* struct pkbpf_event_region_name */
 };
+
+/* Numbers of regions are below this. */
+#define PKBPF_REGIONS_MAX 65535
+
+/* A region that samples and stacks may refer to from now on. */
+struct pkbpf_event_region_name {
+	struct pkbpf_event_header header;
+	__u32 number;
+	__u32 parent; /* number; PKBPF_NO_ROW: none */
+	char name[PKBPF_SPAN_NAME];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_region_name) == 16 + 8 + 64, "wire size");
 
 /* What has been added to one row since the record before. */
 struct pkbpf_event_region {

@@ -63,6 +63,7 @@ static int view_sample(const struct pkbpf_event_sample *sample, size_t record_si
 		.user_ips = (const uint64_t *)sample->ips + sample->n_kernel,
 		.user_count = sample->n_user,
 		.guessed_count = sample->n_guessed,
+		.region = sample->region,
 	};
 	copy_comm(ret_view->comm, sample->comm);
 	return 0;
@@ -217,6 +218,7 @@ static int decode_stack(const void *data, size_t size, const struct event_sink *
 		.user_ips = (const uint64_t *)stack->ips + stack->n_kernel,
 		.user_count = stack->n_user,
 		.guessed_count = stack->n_guessed,
+		.region = stack->region,
 	};
 	if (sink->ops->on_stack)
 		sink->ops->on_stack(sink->context, &view);

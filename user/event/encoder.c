@@ -84,6 +84,7 @@ static struct pkbpf_event_sample *append_sample(struct event_buffer *buffer,
 	sample->n_kernel = (uint16_t)view->kernel_count;
 	sample->n_user = (uint16_t)view->user_count;
 	sample->n_guessed = (uint16_t)view->guessed_count;
+	sample->region = (uint16_t)view->region;
 	sample->cgroup_id = view->cgroup_id;
 	sample->count = view->count;
 	sample->weight = view->weight;
@@ -232,6 +233,7 @@ int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns, const stru
 	stack->n_kernel = (uint16_t)view->kernel_count;
 	stack->n_user = (uint16_t)view->user_count;
 	stack->n_guessed = (uint16_t)view->guessed_count;
+	stack->region = view->region;
 	fill_words(stack->ips, view->kernel_ips, view->kernel_count);
 	fill_words(stack->ips + view->kernel_count, view->user_ips, view->user_count);
 	return 0;

@@ -31,6 +31,7 @@ struct sample_view {
 	const uint64_t *user_ips; /* leaf first, with PKBPF_INTERRUPTED */
 	size_t user_count;
 	size_t guessed_count;
+	uint32_t region; /* 1 + number; 0: none */
 };
 
 struct task_view {
@@ -88,6 +89,7 @@ struct stack_view {
 	const uint64_t *user_ips;
 	size_t user_count;
 	size_t guessed_count;
+	uint32_t region; /* as in sample_view */
 };
 
 /* Views the frames of a sample as a numbered stack. */
@@ -103,6 +105,7 @@ static inline struct stack_view stack_view_of(uint64_t stack_id, const struct sa
 		.user_ips = sample->user_ips,
 		.user_count = sample->user_count,
 		.guessed_count = sample->guessed_count,
+		.region = sample->region,
 	};
 }
 

@@ -32,3 +32,14 @@ int region_event_decode(const struct pkbpf_event_header *header, struct region_v
 	*ret_view = view;
 	return 0;
 }
+
+int region_name_check(const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_region_name *record = (const void *)header;
+
+	if (header->size < sizeof(*record) || record->number >= PKBPF_REGIONS_MAX ||
+	    (record->parent >= PKBPF_REGIONS_MAX && record->parent != PKBPF_NO_ROW) ||
+	    !memchr(record->name, '\0', sizeof(record->name)))
+		return -EBADMSG;
+	return 0;
+}

@@ -20,6 +20,9 @@ struct region_view {
 /* -EBADMSG: sizes, indexes or names that cannot be. */
 int region_event_decode(const struct pkbpf_event_header *header, struct region_view *ret_view);
 
+/* -EBADMSG. The name is NUL-terminated then. */
+int region_name_check(const struct pkbpf_event_header *header);
+
 static inline const char *region_view_name(const struct region_view *view, size_t at)
 {
 	return view->path + at * PKBPF_SPAN_NAME;

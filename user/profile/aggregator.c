@@ -36,6 +36,8 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	if (aggregator->builder)
 		stack_builder_use_python(aggregator->builder, options->python,
 					 options->python_full);
+	if (aggregator->builder)
+		stack_builder_use_regions(aggregator->builder, &aggregator->regions);
 	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
 		aggregator->running = NULL; /* the caller keeps the profile */
 		aggregator_free(aggregator);
@@ -49,6 +51,7 @@ void aggregator_free(struct aggregator *aggregator)
 	if (!aggregator)
 		return;
 	stack_builder_free(aggregator->builder);
+	region_names_done(&aggregator->regions);
 	array_foreach(&aggregator->closed, slice)
 		profile_free(*slice);
 	array_free(&aggregator->closed);
@@ -151,6 +154,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 		.user_ips = view->user_ips,
 		.user_count = view->user_count,
 		.guessed_count = view->guessed_count,
+		.region = view->region,
 	};
 	struct process *process = process_table_get_late(aggregator->processes, view->pid, "");
 	struct numbered_stack stack;
@@ -538,6 +542,13 @@ static int take_region(struct aggregator *aggregator, const struct pkbpf_event_h
 	return add_region(aggregator_slice(aggregator, record->time_ns), process->id, &view);
 }
 
+static int take_region_name(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	int err = region_name_check(record);
+
+	return err ? err : region_names_put(&aggregator->regions, (const void *)record);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -562,6 +573,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_peer(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_REGION)
 		err = take_region(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_REGION_NAME)
+		err = take_region_name(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)

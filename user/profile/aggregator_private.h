@@ -7,6 +7,7 @@
 #include "base/hash_map.h"
 #include "profile/aggregator.h"
 #include "profile/heap/heap.h"
+#include "profile/region_names.h"
 #include "profile/stack_builder.h"
 
 /* A stack that was sent once; later totals refer to it by number. */
@@ -32,6 +33,7 @@ struct aggregator {
 	struct process_table *processes;
 	struct event_sink process_sink;
 	struct stack_builder *builder;
+	struct region_names regions;
 	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
 	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
 	size_t next_merge_bytes;       /* of profile_stack_bytes() */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Holds the frames, stacks and strings that slices share, and imports frames of other profiles. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -74,6 +75,28 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 	    !put_lines(profile->names, &copy.symbol))
 		return UINT32_MAX;
 	return frame_table_put(&profile->names->frames, &copy);
+}
+
+uint32_t profile_intern_region(struct profile *profile, uint32_t number, const char *name)
+{
+	const struct frame_location location = {.space = FRAME_REGION, .object = number};
+	uint32_t id = frame_table_add(&profile->names->frames, &location);
+	char text[PKBPF_SPAN_NAME + 2];
+	struct symbol_line line = {.function = text, .file = ""};
+	struct symbol symbol = {.result = SYMBOL_FOUND, .lines = &line, .line_count = 1};
+	struct frame *frame;
+
+	if (id == FRAME_TABLE_NONE)
+		return UINT32_MAX;
+	frame = frame_table_at(&profile->names->frames, id);
+	if (frame->named)
+		return id;
+	snprintf(text, sizeof(text), "[%.*s]", PKBPF_SPAN_NAME - 1, name);
+	if (!put_lines(profile->names, &symbol))
+		return UINT32_MAX;
+	frame->symbol = symbol;
+	frame->named = true;
+	return id;
 }
 
 /* Estimated bytes of a string with its place in the index; names of threads and cgroups are

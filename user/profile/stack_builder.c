@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "pkbpf/unwind_state.h"
+#include "profile/region_names.h"
 #include "profile/stack_end.h"
 #include "python/python_functions.h"
 #include "symbol/jit/code_history.h"
@@ -45,6 +46,7 @@ struct stack_builder {
 	struct process_table *processes;
 	struct code_history *code_history;
 	const struct python_functions *python;
+	const struct region_names *regions;
 	bool python_full;
 	bool want_kernel, want_user;
 	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
@@ -77,6 +79,11 @@ void stack_builder_use_python(struct stack_builder *builder, const struct python
 {
 	builder->python = python;
 	builder->python_full = full;
+}
+
+void stack_builder_use_regions(struct stack_builder *builder, const struct region_names *names)
+{
+	builder->regions = names;
 }
 
 void stack_builder_free(struct stack_builder *builder)
@@ -493,11 +500,32 @@ static bool push_kernel(struct stack_builder *builder, const struct sample_view 
 	return true;
 }
 
+/* From the innermost region outwards: the root is last. */
+static bool push_regions(struct stack_builder *builder, uint32_t region)
+{
+	const struct region_name *name;
+
+	for (uint32_t i = 0; region && builder->regions && i < PKBPF_SPAN_DEPTH; i++) {
+		uint32_t frame;
+
+		name = region_names_get(builder->regions, region - 1);
+		if (!name)
+			return true;
+		frame = profile_intern_region(builder->profile, region - 1, name->name);
+		if (frame == UINT32_MAX)
+			return false;
+		builder->frames.items[builder->frames.count++] = frame;
+		region = name->parent == PKBPF_NO_ROW ? 0 : name->parent + 1;
+	}
+	return true;
+}
+
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process)
 {
 	/* One more for the frame that says where the stack was truncated. */
-	if (!array_reserve(&builder->frames, sample->kernel_count + sample->user_count + 1))
+	if (!array_reserve(&builder->frames,
+			   sample->kernel_count + sample->user_count + 1 + PKBPF_SPAN_DEPTH))
 		return UINT32_MAX;
 	builder->frames.count = 0;
 	builder->is_generated = false;
@@ -505,6 +533,8 @@ uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_vi
 	if (builder->want_kernel && !push_kernel(builder, sample))
 		return UINT32_MAX;
 	if (builder->want_user && !push_user(builder, sample, process))
+		return UINT32_MAX;
+	if (!push_regions(builder, sample->region))
 		return UINT32_MAX;
 	return profile_intern_stack(builder->profile, builder->frames.items, builder->frames.count);
 }

@@ -22,6 +22,9 @@ struct stack_builder *stack_builder_new(struct profile *profile, bool want_kerne
  * otherwise Python frames replace those. */
 void stack_builder_use_python(struct stack_builder *builder, const struct python_functions *python,
 			      bool full);
+/* Stacks in a region begin with a frame for it and for those around it; names: borrowed. */
+struct region_names;
+void stack_builder_use_regions(struct stack_builder *builder, const struct region_names *names);
 void stack_builder_free(struct stack_builder *builder);
 /* Switches to another profile with the same numbers of frames and stacks. */
 void stack_builder_set_profile(struct stack_builder *builder, struct profile *profile);

@@ -26,6 +26,9 @@ enum frame_space {		     /* numbers are in recordings: for good */
 		   /* not an address: object = number of the function (python_functions.h);
 		      address = line, 0 unknown */
 		   FRAME_PYTHON = 5,
+		   /* not an address: object = number of the region around the stack, at its root;
+		      named when it is made */
+		   FRAME_REGION = 6,
 };
 
 struct frame_location {

@@ -226,6 +226,7 @@ static uint64_t address_of(const struct frame *frame)
 	case FRAME_KERNEL:
 	case FRAME_TRUNCATED:
 	case FRAME_PYTHON:
+	case FRAME_REGION:
 		break;
 	}
 	return 0;

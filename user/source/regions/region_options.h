@@ -9,6 +9,7 @@
 
 struct region_options {
 	bool wanted;
+	bool frames; /* stacks begin with the regions that they are in; wants regions as well */
 };
 
 /* Rows about struct source_options; the last one has no name. */

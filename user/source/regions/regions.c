@@ -74,7 +74,7 @@ static void regions_free(struct source *source)
 
 static bool regions_are_wanted(const struct source_options *options)
 {
-	return options->regions.wanted;
+	return options->regions.wanted || options->regions.frames;
 }
 
 static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -118,7 +118,6 @@ static int regions_configure(struct session *session, const struct source_option
 	struct source *source = calloc(1, sizeof(*source));
 	int err;
 
-	(void)options;
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare regions: out of memory");
 	source->session = session;
@@ -131,6 +130,7 @@ static int regions_configure(struct session *session, const struct source_option
 	}
 	skeleton->rodata->span_config.has_accounts =
 		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
+	skeleton->rodata->span_config.want_frames = options->regions.frames;
 	*ret_source = source;
 	return 0;
 }
