@@ -31,7 +31,7 @@ checker "$here/regions_check.py" nest nest.json 40 "$(sed -n 's/^wall //p' watch
 begin "conditions on regions"
 for expression in 'region[wait].p99>1ms=3' 'region[wait].count<40=0' 'region[compute].throughput<100k/s=3' 'region[none].p99>1s=1' \
 	'?region[none].p99>1s=0'; do
-	"$pkbpf" report -q nest.pkbpf -o /dev/null -f text --fail-if "${expression%=*}" >said 2>&1
+	"$pkbpf" report -q nest.pkbpf -f text -o /dev/null --fail-if "${expression%=*}" >said 2>&1
 	status=$?
 	[ $status = "${expression##*=}" ] || fail "$expression: status $status"
 done
@@ -39,6 +39,14 @@ done
 begin "a recording has the same regions"
 "$pkbpf" report -q nest.pkbpf -o again.json >said 2>&1 || fail "status $?: $(cat said)"
 checker "$here/regions_check.py" equal nest.json again.json
+
+begin "stacks begin with the regions they are in"
+"$pkbpf" -q -e cpu,offcpu -F 499 --region-frames -o frames.folded -- "$workloads/regions" nest 40 >said 2>&1
+for pair in 'cpu:;[[]step];[[]compute];.*main:1' 'offcpu:;[[]step];[[]wait];.*main.*sleep:118000'; do
+	IFS=: read -r kind pattern least <<<"$pair"
+	[ "$(total "$pattern" "frames.$kind.folded")" -ge "$least" ] || fail "$kind: too little of $pattern"
+done
+[ "$(total ';[[]wait];.*compute' frames.cpu.folded)" = 0 ] || fail "computing in the wrong region"
 
 begin "200 threads"
 same_output storm "$workloads/regions" storm 200 100

@@ -49,6 +49,7 @@ static struct symbol default_symbol(const struct frame_location *location, const
 	case FRAME_UNMAPPED:
 	case FRAME_TRUNCATED:
 	case FRAME_PYTHON:
+	case FRAME_REGION:
 		break;
 	}
 	return symbol;
