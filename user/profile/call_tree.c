@@ -8,19 +8,11 @@
 #include "base/array.h"
 #include "base/string_pool.h"
 
-/* Nodes in the order of paths; a parent comes before its children. */
-struct path_node {
-	enum call_node_type type;
-	uint32_t item;
-	uint32_t parent;
-	uint64_t total, self;
-};
-
 /* An added stack: the name of its thread, then its functions from the root on. */
 struct path {
 	size_t start; /* in call_tree.items */
 	uint32_t length;
-	uint32_t leaf; /* number of its node */
+	uint32_t leaf; /* number of its node, once there are any */
 	uint64_t weight;
 };
 
@@ -29,9 +21,9 @@ struct call_tree {
 	struct string_pool *threads;
 	ARRAY_OF(uint32_t) items; /* of all paths; empty once finished */
 	ARRAY_OF(struct path) paths;
-	ARRAY_OF(struct path_node) path_nodes; /* empty once finished */
+	/* In the order of paths at first, end being the number of nodes of each subtree: a parent
+	 * comes before its children, and these behind each other. */
 	ARRAY_OF(struct call_node) nodes;
-	uint32_t *places;	  /* number in path_nodes -> in nodes */
 	ARRAY_OF(uint32_t) stack; /* of the row being added */
 };
 
@@ -108,14 +100,18 @@ static bool add_nodes(struct call_tree *tree, const struct path *path, uint32_t 
 		      uint32_t *open)
 {
 	for (uint32_t i = same; i < path->length; i++) {
-		struct path_node *node = array_add(&tree->path_nodes);
+		struct call_node *node = array_add(&tree->nodes);
 
 		if (!node)
 			return false;
-		node->type = i ? CALL_NODE_FUNCTION : CALL_NODE_THREAD;
-		node->item = tree->items.items[path->start + i];
-		node->parent = open[i];
-		open[i + 1] = (uint32_t)(tree->path_nodes.count - 1);
+		*node = (struct call_node){
+			.type = i ? CALL_NODE_FUNCTION : CALL_NODE_THREAD,
+			.depth = i + 1,
+			.item = tree->items.items[path->start + i],
+			.parent = open[i],
+			.end = 1,
+		};
+		open[i + 1] = (uint32_t)(tree->nodes.count - 1);
 	}
 	return true;
 }
@@ -135,10 +131,12 @@ static bool make_nodes(struct call_tree *tree)
 	uint32_t count = (uint32_t)tree->paths.count;
 	uint32_t *order = malloc((count + 1) * sizeof(*order));
 	uint32_t *open = calloc((size_t)longest_path(tree) + 1, sizeof(*open));
-	struct path_node *root = array_add(&tree->path_nodes);
+	struct call_node *root = array_add(&tree->nodes);
 	const struct path *before = NULL;
 	bool done = order && open && root;
 
+	if (root)
+		*root = (struct call_node){.type = CALL_NODE_ROOT, .end = 1};
 	for (uint32_t i = 0; done && i < count; i++)
 		order[i] = i;
 	if (done && count)
@@ -148,7 +146,7 @@ static bool make_nodes(struct call_tree *tree)
 
 		done = add_nodes(tree, path, before ? shared_length(tree, before, path) : 0, open);
 		path->leaf = open[path->length];
-		tree->path_nodes.items[path->leaf].self += path->weight;
+		tree->nodes.items[path->leaf].self += path->weight;
 		before = path;
 	}
 	free(order);
@@ -173,8 +171,8 @@ static const char *name_of(const struct call_tree *tree, enum call_node_type typ
 static int compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct call_tree *tree = context;
-	const struct path_node *a = &tree->path_nodes.items[*(const uint32_t *)left];
-	const struct path_node *b = &tree->path_nodes.items[*(const uint32_t *)right];
+	const struct call_node *a = &tree->nodes.items[*(const uint32_t *)left];
+	const struct call_node *b = &tree->nodes.items[*(const uint32_t *)right];
 	int order;
 
 	if (a->total != b->total)
@@ -183,104 +181,91 @@ static int compare_siblings(const void *left, const void *right, void *context)
 	return order ? order : a->item < b->item ? -1 : a->item > b->item;
 }
 
-/* The position of each node's children in sorted order. */
-struct sorted_children {
-	uint32_t *order;  /* numbers in path_nodes */
-	uint32_t *starts; /* by parent; one more at the end */
+/* Sums and sizes of subtrees. Parents come before their children. */
+static void add_totals(struct call_tree *tree)
+{
+	for (size_t i = tree->nodes.count; i-- > 0;) {
+		struct call_node *node = &tree->nodes.items[i];
+		struct call_node *parent = &tree->nodes.items[node->parent];
+
+		node->total += node->self;
+		if (!i)
+			break;
+		parent->total += node->total;
+		parent->end += node->end;
+	}
+}
+
+struct children {
+	ARRAY_OF(uint32_t) items;
 };
 
-static bool sort_children(struct call_tree *tree, struct sorted_children *sorted,
-			  uint32_t *next_child)
+/* Gives the children of a node their places, heaviest first. */
+static bool place_children(struct call_tree *tree, uint32_t parent, uint32_t *places,
+			   struct children *children)
 {
-	size_t count = tree->path_nodes.count;
-	const struct path_node *nodes = tree->path_nodes.items;
+	const struct call_node *nodes = tree->nodes.items;
+	uint32_t end = parent + nodes[parent].end, next = places[parent] + 1;
 
-	sorted->order = malloc(count * sizeof(*sorted->order));
-	sorted->starts = calloc(count + 1, sizeof(*sorted->starts));
-	if (!sorted->order || !sorted->starts)
-		return false;
-	/* The root has no parent. */
-	for (size_t i = 1; i < count; i++)
-		sorted->starts[nodes[i].parent + 1]++;
-	for (size_t i = 0; i < count; i++)
-		sorted->starts[i + 1] += sorted->starts[i];
-	memcpy(next_child, sorted->starts, count * sizeof(*next_child));
-	for (size_t i = 1; i < count; i++)
-		sorted->order[next_child[nodes[i].parent]++] = (uint32_t)i;
-	for (size_t i = 0; i < count; i++) {
-		size_t siblings = sorted->starts[i + 1] - sorted->starts[i];
+	children->items.count = 0;
+	for (uint32_t child = parent + 1; child < end; child += nodes[child].end) {
+		uint32_t *item = array_add(&children->items);
 
-		if (siblings > 1)
-			qsort_r(&sorted->order[sorted->starts[i]], siblings, sizeof(*sorted->order),
-				compare_siblings, tree);
+		if (!item)
+			return false;
+		*item = child;
+	}
+	if (children->items.count > 1)
+		qsort_r(children->items.items, children->items.count, sizeof(uint32_t),
+			compare_siblings, tree);
+	array_foreach(&children->items, child) {
+		places[*child] = next;
+		next += nodes[*child].end;
 	}
 	return true;
 }
 
-/* Copies the nodes in preorder. A node is placed before its children, so the placed nodes
- * replace a stack. */
-static void lay_out(struct call_tree *tree, const struct sorted_children *sorted,
-		    uint32_t *next_child)
+/* Brings each node to its place, where the one that was there goes on to its own. */
+static void move_nodes(struct call_tree *tree, uint32_t *places)
 {
-	uint32_t from = 0; /* in path_nodes */
+	struct call_node *nodes = tree->nodes.items;
 
-	memcpy(next_child, sorted->starts, tree->path_nodes.count * sizeof(*next_child));
-	tree->nodes.items[0] = (struct call_node){.type = CALL_NODE_ROOT,
-						  .total = tree->path_nodes.items[0].total,
-						  .self = tree->path_nodes.items[0].self};
-	tree->nodes.count = 1;
-	tree->places[0] = 0;
-	for (;;) {
-		uint32_t at = tree->places[from];
+	for (size_t i = 0; i < tree->nodes.count; i++) {
+		while (places[i] != i) {
+			uint32_t place = places[i];
+			struct call_node moved = nodes[i];
 
-		if (next_child[from] < sorted->starts[from + 1]) {
-			uint32_t child = sorted->order[next_child[from]++];
-			const struct path_node *node = &tree->path_nodes.items[child];
-
-			tree->nodes.items[tree->nodes.count] =
-				(struct call_node){.type = node->type,
-						   .item = node->item,
-						   .parent = at,
-						   .depth = tree->nodes.items[at].depth + 1,
-						   .total = node->total,
-						   .self = node->self};
-			tree->places[child] = (uint32_t)tree->nodes.count++;
-			from = child;
-			continue;
+			nodes[i] = nodes[place];
+			nodes[place] = moved;
+			places[i] = places[place];
+			places[place] = place;
 		}
-		tree->nodes.items[at].end = (uint32_t)tree->nodes.count;
-		if (!from)
-			return;
-		from = tree->path_nodes.items[from].parent;
-	}
-}
-
-/* Parents come before their children. */
-static void add_totals(struct call_tree *tree)
-{
-	for (size_t i = tree->path_nodes.count; i-- > 0;) {
-		struct path_node *node = &tree->path_nodes.items[i];
-
-		node->total += node->self;
-		if (i)
-			tree->path_nodes.items[node->parent].total += node->total;
 	}
 }
 
 static bool place_nodes(struct call_tree *tree)
 {
-	struct sorted_children sorted = {0};
-	uint32_t *next_child = malloc(tree->path_nodes.count * sizeof(*next_child));
-	bool done;
+	struct children children = {0};
+	uint32_t *places = malloc(tree->nodes.count * sizeof(*places));
+	bool done = places;
 
-	tree->places = malloc(tree->path_nodes.count * sizeof(*tree->places));
-	done = next_child && tree->places && array_reserve(&tree->nodes, tree->path_nodes.count) &&
-	       sort_children(tree, &sorted, next_child);
-	if (done)
-		lay_out(tree, &sorted, next_child);
-	free(sorted.order);
-	free(sorted.starts);
-	free(next_child);
+	if (places)
+		places[0] = 0;
+	for (uint32_t i = 0; done && i < tree->nodes.count; i++)
+		done = place_children(tree, i, places, &children);
+	array_free(&children.items);
+	for (size_t i = 0; done && i < tree->nodes.count; i++) {
+		struct call_node *node = &tree->nodes.items[i];
+
+		node->parent = places[node->parent];
+		node->end += places[i];
+	}
+	if (done) {
+		array_foreach(&tree->paths, path)
+			path->leaf = places[path->leaf];
+		move_nodes(tree, places);
+	}
+	free(places);
 	return done;
 }
 
@@ -294,7 +279,8 @@ bool call_tree_finish(struct call_tree *tree)
 		add_totals(tree);
 		done = place_nodes(tree);
 	}
-	array_free(&tree->path_nodes);
+	if (!done)
+		array_free(&tree->nodes);
 	return done;
 }
 
@@ -336,11 +322,9 @@ void call_tree_free(struct call_tree *tree)
 		return;
 	array_free(&tree->items);
 	array_free(&tree->paths);
-	array_free(&tree->path_nodes);
 	array_free(&tree->nodes);
 	array_free(&tree->stack);
 	string_pool_free(tree->threads);
-	free(tree->places);
 	free(tree);
 }
 
@@ -352,7 +336,7 @@ const struct call_node *call_tree_nodes(const struct call_tree *tree, size_t *re
 
 uint32_t call_tree_place(const struct call_tree *tree, uint32_t added)
 {
-	return tree->places[tree->paths.items[added].leaf];
+	return tree->paths.items[added].leaf;
 }
 
 const char *call_tree_name(const struct call_tree *tree, const struct call_node *node)

@@ -19,11 +19,11 @@ enum call_node_type {
 /* Nodes are in preorder, siblings from heaviest to lightest. The descendants of node i are i + 1
  * to end - 1. */
 struct call_node {
-	enum call_node_type type;
+	uint32_t type : 2; /* enum call_node_type */
+	uint32_t depth : 30;
 	uint32_t item;	 /* of a function: function_table_get() */
 	uint32_t parent; /* of the root: itself */
 	uint32_t end;
-	uint32_t depth;
 	uint64_t total, self; /* weights; self: of stacks that end here */
 };
 
