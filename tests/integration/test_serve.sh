@@ -14,10 +14,10 @@ spinner=$!
 
 # start OPTION…: a server on a free port; leaves $url.
 start() {
-	"$pkbpf" serve --listen 127.0.0.1:0 --store store -s 1s "$@" 2>said &
+	"$pkbpf" serve --store store -s 1s --listen 127.0.0.1:0 "$@" 2>said &
 	server=$!
 	for _ in $(seq 200); do
-		url=$(grep -o 'http://[0-9.:]*' said) && break
+		url=$(grep -o 'http://[][0-9.:]*' said) && break
 		kill -0 $server 2>/dev/null || give_up "it ended: $(cat said)"
 		sleep 0.1
 	done
@@ -115,7 +115,7 @@ begin "an end, and a start after it"
 kill -INT $server
 wait $server
 [ $? = 0 ] || fail "it ended with $?"
-! pgrep -f "serve --listen 127.0.0.1:0 --store store" >left || fail "left: $(cat left)"
+! pgrep -f "serve --store store -s 1s" >left || fail "left: $(cat left)"
 "$pkbpf" report store/slice/*.pkbpf -f folded -e cpu 2>err | grep -q '^spin;.*spin_here' ||
 	fail "the store is not readable by report: $(cat err)"
 windows() { python3 -c 'import json; print(len(json.load(open("out"))["windows"]))'; }
@@ -142,6 +142,25 @@ start
 until_asked '/api/v1/windows?from=-2s' '\[\['
 kill -INT $server
 wait $server || fail "it ended with $?"
+
+begin "other listeners"
+"$pkbpf" serve --listen "$PWD/socket" --store store -s 1s 2>said &
+server=$!
+for _ in $(seq 100); do [ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] && break; sleep 0.1; done
+[ "$(stat -c %a socket)" = 660 ] || fail "the socket is for others, too"
+[ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] || fail "no answer at the socket: $(cat said)"
+kill -9 $server
+wait $server 2>/dev/null
+if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
+	start --listen '[::1]:0'
+	url=$(grep -o 'http://\[::1\]:[0-9]*' said)
+	ask /healthz -g
+	[ "$status" = 200 ] || fail "no answer by IPv6: $status $(cat said)"
+	ask /healthz -g -H 'Host: attacker.example'
+	[ "$status" = 421 ] || fail "another name by IPv6: $status"
+	kill -INT $server
+	wait $server || fail "it ended with $?"
+fi
 
 begin "wrong usage"
 "$pkbpf" serve --listen 0.0.0.0:0 --store store2 2>err

@@ -314,6 +314,31 @@ int alert_evaluate(const struct alert_rule *rule, const struct alert_input *inpu
 	return err;
 }
 
+/* Beyond the threshold in the direction that was asked for, and of that name. */
+static bool is_change(const struct diff_condition *change, const struct comparison *comparison,
+		      const struct diff_row *row, double ratio)
+{
+	if (row->key.kind != change->kind || row->key.level != change->level ||
+	    !diff_is_significant(row))
+		return false;
+	if (!change->any && change->name[0] &&
+	    strcmp(diff_row_name(comparison, row), change->name) != 0)
+		return false;
+	return change->above ? ratio >= change->ratio : ratio <= -change->ratio;
+}
+
+static void put_change(struct alert_value *value, enum pkbpf_profile_kind kind, double ratio)
+{
+	value->value = 100 * ratio;
+	value->holds = true;
+	value->clears = false;
+	if (isfinite(ratio))
+		snprintf(value->text, sizeof(value->text), "%s changed by %+.1f %%",
+			 kind_ops_of(kind)->name, 100 * ratio);
+	else
+		snprintf(value->text, sizeof(value->text), "%s is new", kind_ops_of(kind)->name);
+}
+
 void alert_evaluate_change(const struct alert_rule *rule, const struct comparison *comparison,
 			   struct alert_values *ret_values)
 {
@@ -322,29 +347,12 @@ void alert_evaluate_change(const struct alert_rule *rule, const struct compariso
 	*ret_values = (struct alert_values){.known = comparison->kinds_mask & 1U << change->kind};
 	array_foreach(&comparison->rows, row) {
 		double ratio = row->has_ratio ? row->ratio : row->change > 0 ? INFINITY : 0;
-		struct alert_value *value;
-		const char *name;
+		struct alert_value *value =
+			is_change(change, comparison, row, ratio)
+				? value_of(ret_values, diff_row_name(comparison, row))
+				: NULL;
 
-		if (row->key.kind != change->kind || row->key.level != change->level ||
-		    !diff_is_significant(row))
-			continue;
-		name = diff_row_name(comparison, row);
-		/* What was below the threshold by its interval's middle is not told. */
-		if ((!change->any && strcmp(name, change->name) != 0 && change->name[0]) ||
-		    (change->above ? ratio < change->ratio : ratio > -change->ratio))
-			continue;
-		value = value_of(ret_values, name);
-		if (!value)
-			break;
-		value->value = 100 * ratio;
-		value->holds = true;
-		value->clears = false;
-		if (isfinite(ratio))
-			snprintf(value->text, sizeof(value->text), "%s time changed by %+.1f %%",
-				 kind_ops_of((enum pkbpf_profile_kind)change->kind)->name,
-				 100 * ratio);
-		else
-			snprintf(value->text, sizeof(value->text), "%s time is new",
-				 kind_ops_of((enum pkbpf_profile_kind)change->kind)->name);
+		if (value)
+			put_change(value, change->kind, ratio);
 	}
 }

@@ -343,27 +343,22 @@ static int check_range(struct query_options *own, struct error *error)
 	return check_base(own, now, error);
 }
 
-static int check_output(struct cli_options *options, struct error *error)
+static bool is_format(const struct query_options *own)
+{
+	static const char *const formats[] = {"text", "json", "csv"};
+	size_t count = own->what == QUERY_SERIES ? 3 : 2;
+
+	for (size_t i = 0; own->format && i < count; i++)
+		if (strcmp(own->format, formats[i]) == 0)
+			return true;
+	return !own->format;
+}
+
+static int check_report_output(struct cli_options *options, struct error *error)
 {
 	const struct query_options *own = options->own;
 	struct output_request *request;
 
-	if (own->what == QUERY_DIFF)
-		return diff_format(own) && !diff_format(own)->needs_conditions
-			       ? 0
-			       : error_set(error, EINVAL,
-					   "unknown format of a diff: expected text, json, "
-					   "markdown, folded, svg or html");
-	if (own->what != QUERY_REPORT && own->what != QUERY_PROFILE)
-		return !own->format || strcmp(own->format, "text") == 0 ||
-				       strcmp(own->format, "json") == 0 ||
-				       (own->what == QUERY_SERIES &&
-					strcmp(own->format, "csv") == 0)
-			       ? 0
-			       : error_set(
-					 error, EINVAL,
-					 "invalid value '%s' for --format: expected text or json%s",
-					 own->format, own->what == QUERY_SERIES ? " or csv" : "");
 	if (own->format && output_format_check(own->format, error) < 0)
 		return -EINVAL;
 	request = array_add(&options->outputs);
@@ -374,6 +369,27 @@ static int check_output(struct cli_options *options, struct error *error)
 	if (!request->format && own->what == QUERY_PROFILE && strcmp(request->path, "-") == 0)
 		request->format = "folded";
 	return options_check_outputs(options, error);
+}
+
+static int check_output(struct cli_options *options, struct error *error)
+{
+	const struct query_options *own = options->own;
+
+	if (own->what == QUERY_REPORT || own->what == QUERY_PROFILE)
+		return check_report_output(options, error);
+	if (own->what == QUERY_DIFF) {
+		const struct diff_format_ops *format = diff_format(own);
+
+		if (format && !format->needs_conditions)
+			return 0;
+		return error_set(error, EINVAL,
+				 "unknown format of a diff: expected text, json, markdown, folded, "
+				 "svg or html");
+	}
+	if (is_format(own))
+		return 0;
+	return error_set(error, EINVAL, "invalid value '%s' for --format: expected text or json%s",
+			 own->format, own->what == QUERY_SERIES ? " or csv" : "");
 }
 
 static int query_check(struct cli_options *options, struct error *error)

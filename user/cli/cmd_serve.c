@@ -23,6 +23,7 @@
 #include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
 #include "cli/serve_front.h"
+#include "cli/serve_governor.h"
 #include "cli/stop_signals.h"
 #include "live/live_run.h"
 
@@ -39,6 +40,7 @@
 struct serve_options {
 	const char *listen, *store, *token_file, *config;
 	uint64_t store_bytes, slice_ns;
+	double max_cpu; /* share of the machine; 0: no limit */
 	bool check_config;
 	char *text;    /* of the configuration */
 	char *applied; /* the same, taken apart: options borrow from it */
@@ -59,8 +61,11 @@ struct serving {
 	struct serve_front front;
 	bool has_front;
 	atomic_bool hangup; /* the configuration is to be read again */
-	bool restarts;	    /* the capture ends to begin with other options */
-	int err;	    /* the front has ended */
+	struct serve_governor governor;
+	uint32_t asked;	       /* kinds, of which the governor may shed some */
+	uint64_t front_cpu_ns; /* the last time it was read */
+	bool restarts;	       /* the capture ends to begin with other options */
+	int err;	       /* the front has ended */
 };
 
 static int fail(struct serving *serving, const struct error *error, int status)
@@ -136,6 +141,12 @@ static void choose_options(struct serving *serving, const struct cli_options *op
 	serving->live.every_ns = serving->own.slice_ns;
 	serving->live.want_resources = true;
 	choose_sources(serving);
+	serving->governor.limit = own->max_cpu;
+	if (!own->max_cpu)
+		serving->governor.step = 0;
+	serving->asked = serving->live.kinds_mask;
+	serve_governor_apply(&serving->governor, &serving->live);
+	serving->front.detail_step = serving->governor.step;
 }
 
 static int start_front(struct serving *serving, struct error *error)
@@ -220,20 +231,58 @@ static bool send_slice(struct serving *serving, const struct profile *slice)
 	return !serving->err;
 }
 
+/* All that serve costs, in both processes and in BPF programs. */
+static uint64_t cost_of(struct serving *serving, const struct profile_info *info)
+{
+	uint64_t front_ns = serve_front_cpu_ns(&serving->front);
+	uint64_t since_ns = front_ns - serving->front_cpu_ns;
+
+	if (!serving->front_cpu_ns || front_ns < serving->front_cpu_ns)
+		since_ns = 0;
+	serving->front_cpu_ns = front_ns;
+	return profile_own_cpu_since_start(info) + info->bpf_cpu_ns + since_ns;
+}
+
+static void govern(struct serving *serving, const struct profile *slice)
+{
+	const struct profile_info *info = profile_info_read(slice);
+	struct serve_governor *governor = &serving->governor;
+	unsigned int before = governor->step;
+	int step =
+		serve_governor_add(governor, cost_of(serving, info), info->end_ns - info->start_ns,
+				   info->cpu_count, serving->asked);
+
+	if (!step)
+		return;
+	console_error(serving->console, "serve has cost %.2f %% of the machine for a minute: %s %s",
+		      100 * governor->last_share, step > 0 ? "it sheds" : "it takes up again",
+		      serve_governor_sheds(step > 0 ? governor->step : before, serving->asked));
+	serving->restarts = true;
+	stop_signals_request(serving->signals);
+}
+
 static bool take_slice(void *context, struct profile *slice, _unused_ bool ends_interval)
 {
-	return send_slice(context, slice);
+	struct serving *serving = context;
+
+	if (!serving->restarts)
+		govern(serving, slice);
+	return send_slice(serving, slice);
 }
 
 static void say_where(const struct serving *serving)
 {
-	char address[128];
-	const char *colon = strrchr(serving->own.listen, ':');
+	const char *listen = serving->own.listen, *colon = strrchr(listen, ':');
 
-	snprintf(address, sizeof(address), "%.*s", (int)(colon - serving->own.listen),
-		 serving->own.listen);
-	console_note(serving->console, "history, metrics and profiles: http://%s:%u/ (kept in %s)",
-		     address, serving->front.port, serving->own.store);
+	if (listen[0] == '/')
+		console_note(serving->console,
+			     "history, metrics and profiles: at the socket %s (kept in %s)", listen,
+			     serving->own.store);
+	else
+		console_note(serving->console,
+			     "history, metrics and profiles: http://%.*s:%u/ (kept in %s)",
+			     (int)(colon - listen), listen, serving->front.port,
+			     serving->own.store);
 }
 
 /* ---- another configuration ---- */
@@ -330,10 +379,12 @@ static int begin_anew(struct serving *serving, struct error *error)
 	serving->restarts = false;
 	live_run_free(serving->run);
 	serving->run = NULL;
-	choose_options(serving, serving->reread);
-	free_reread(serving->used);
-	serving->used = serving->reread;
-	serving->reread = NULL;
+	choose_options(serving, serving->reread ? serving->reread : serving->options);
+	if (serving->reread) {
+		free_reread(serving->used);
+		serving->used = serving->reread;
+		serving->reread = NULL;
+	}
 	serving->own.listen = before.listen;
 	serving->own.store = before.store;
 	err = live_run_new(&serving->live, &serving->run, error);
@@ -466,6 +517,21 @@ static int check_all(struct cli_options *options, struct error *error)
 	return options_check_profile(options, error);
 }
 
+/* "0.1%" of the machine */
+static int parse_max_cpu(void *context, const char *value, struct error *error)
+{
+	struct serve_options *own = context;
+	double percent;
+	char extra;
+
+	if (sscanf(value, "%lf%%%c", &percent, &extra) != 1 || !(percent >= 0.01 && percent <= 100))
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --max-cpu: expected 0.01%% to 100%%",
+				 value);
+	own->max_cpu = percent / 100;
+	return 0;
+}
+
 static int serve_check(struct cli_options *options, struct error *error)
 {
 	struct serve_options *own = options->own;
@@ -482,9 +548,11 @@ static int serve_check(struct cli_options *options, struct error *error)
 #define SERVE(member) OPTION_AT(struct serve_options, member)
 
 static const struct option_row own_options[] = {
-	{0, "listen", "ADDRESS:PORT", "where to answer; default " SERVE_LISTEN,
+	{0, "listen", "ADDRESS:PORT|PATH", "where to answer; default " SERVE_LISTEN,
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_TEXT, SERVE(listen),
-	 .text = "An address that other machines reach requires --token-file."},
+	 .text = "[::1]:PORT for IPv6; a path is a socket in the file system. An address that "
+		 "other "
+		 "machines reach requires --token-file."},
 	{0, "store", "DIR", "folder of the history; default " SERVE_STORE,
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(store), .text = "Made when it is not there. It is written as the user who owns it."},
@@ -493,6 +561,14 @@ static const struct option_row own_options[] = {
 	 .least = STORE_MIN_BYTES, .most = STORE_MAX_BYTES,
 	 .text = "The oldest is deleted first. At most, slices are kept for six hours, minutes for "
 		 "three days, tens of minutes for three weeks, hours for 400 days."},
+	{0, "max-cpu", "PERCENT",
+	 "shed detail while serve costs more than this share of all CPUs; default no limit",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_cpu,
+	 SERVE(max_cpu),
+	 .text = "A minute above it sheds waits, stacks of page faults, block I/O, and CPU samples "
+		 "beyond 7 Hz, one after the other; ten minutes below half of it take one up "
+		 "again. Each step is in the log and in the metric pkbpf_detail_step, and begins a "
+		 "new capture. CPU time, memory and I/O of processes stay exact."},
 	{0, "config", "FILE", "options, alerts and who is told of them; see CONFIGURATION",
 	 .group = OPTION_GROUP_GENERAL, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(config), .text = "SIGHUP reads it again. The command line overrides it."},
@@ -510,31 +586,13 @@ const struct command_row command_serve = {
 	.name = "serve",
 	.synopsis = "serve [OPTIONS]",
 	.summary = "Profiles all the time: keeps a history and answers over HTTP",
-	.options = (const char *const[]){"pid",
-					 "children",
-					 "no-children",
-					 "tid",
-					 "cgroup",
-					 "container",
-					 "comm",
-					 "events",
-					 "frequency",
-					 "duration",
-					 "user",
-					 "kernel",
-					 "unwind",
-					 "unwind-tables",
-					 "python",
-					 "slow-io",
-					 "wakers",
-					 "min-block",
-					 "max-overhead",
-					 "kernel-threads",
-					 "no-inline",
-					 "quiet",
-					 "verbose",
-					 "color",
-					 NULL},
+	.options =
+		(const char *const[]){
+			"pid",	     "children", "no-children", "tid",		 "cgroup",
+			"container", "comm",	 "events",	"frequency",	 "duration",
+			"user",	     "kernel",	 "unwind",	"unwind-tables", "python",
+			"slow-io",   "wakers",	 "min-block",	"max-overhead",	 "kernel-threads",
+			"no-inline", "quiet",	 "verbose",	"color",	 NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events (below), separated by commas; default: all but "

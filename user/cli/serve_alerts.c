@@ -129,7 +129,9 @@ static void set_url(const struct serve_alerts *alerts, const struct serve_config
 {
 	const char *colon = strrchr(alerts->options.listen, ':');
 
-	if (config->url[0])
+	if (alerts->options.listen[0] == '/' && !config->url[0])
+		snprintf(url, size, "http://localhost/");
+	else if (config->url[0])
 		snprintf(url, size, "%s", config->url);
 	else
 		snprintf(url, size, "http://%.*s:%u/",

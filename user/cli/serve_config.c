@@ -152,41 +152,45 @@ static int apply(const struct command_row *command, const struct option_row *row
 					  : option_apply(row, options, value, error);
 }
 
+#define OPTIONS_MAX 256
+
+static int apply_entry(const struct command_row *command, const struct ini_entry *entry,
+		       const bool *given, struct cli_options *options, struct error *error)
+{
+	struct near_match near = {0};
+	const struct option_row *row = find_option(command, entry->key, &near);
+	size_t number = 0;
+
+	if (!row)
+		return error_set(error, EINVAL, "unknown key '%.64s'%s%s%s", entry->key,
+				 near.word ? "; did you mean " : "", near.word ? near.word : "",
+				 near.word ? "?" : "");
+	while (command_option_at(command, number) != row)
+		number++;
+	return number < OPTIONS_MAX && given[number] ? 0
+						     : apply(command, row, entry, options, error);
+}
+
 int serve_config_apply(const struct command_row *command, char *text, struct cli_options *options,
 		       struct error *error)
 {
 	/* Those of the command line are known before the first one is set. */
-	bool given[256] = {0};
+	bool given[OPTIONS_MAX] = {0};
 	const struct option_row *row;
 	struct ini ini;
 	int err = ini_parse(text, &ini, error);
 
-	for (size_t i = 0; (row = command_option_at(command, i)) && i < ARRAY_SIZE(given); i++)
+	for (size_t i = 0; (row = command_option_at(command, i)) && i < OPTIONS_MAX; i++)
 		given[i] = is_given(command, row, options);
 	for (size_t i = 0; i < ini.entries.count && err == 0; i++) {
 		const struct ini_entry *entry = &ini.entries.items[i];
-		struct near_match near = {0};
-		size_t number = 0;
+		struct error inner;
 
 		if (!entry->key || entry->kind[0] || is_front_key(entry->key))
 			continue;
-		row = find_option(command, entry->key, &near);
-		if (!row) {
-			err = error_set(error, EINVAL, "line %u: unknown key '%.64s'%s%s%s",
-					entry->line, entry->key, near.word ? "; did you mean " : "",
-					near.word ? near.word : "", near.word ? "?" : "");
-			break;
-		}
-		while (command_option_at(command, number) != row)
-			number++;
-		if (number < ARRAY_SIZE(given) && given[number])
-			continue;
-		err = apply(command, row, entry, options, error);
-		if (err < 0) {
-			struct error inner = *error;
-
+		err = apply_entry(command, entry, given, options, &inner);
+		if (err < 0)
 			error_set(error, EINVAL, "line %u: %s", entry->line, inner.text);
-		}
 	}
 	ini_done(&ini);
 	return err;

@@ -15,9 +15,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file_io.h"
 #include "base/hash_map.h"
 #include "cli/serve_alerts.h"
@@ -42,6 +44,7 @@ enum parcel_kind { PARCEL_SLICE, PARCEL_CONFIG, PARCEL_BAD_CONFIG };
 
 struct parcel {
 	enum parcel_kind kind;
+	unsigned int detail_step;
 	uint64_t dropped; /* slices before this one that are missing */
 };
 
@@ -213,6 +216,7 @@ static void take_parcel(struct front *front, const struct parcel *parcel, int fd
 {
 	if (parcel->dropped)
 		web_note_dropped(front->web, parcel->dropped);
+	web_note_detail(front->web, parcel->detail_step);
 	switch (parcel->kind) {
 	case PARCEL_SLICE:
 		take_slice(front, fd);
@@ -319,7 +323,7 @@ static int send_descriptor(struct serve_front *front, enum parcel_kind kind, int
 	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
 				.cmsg_level = SOL_SOCKET,
 				.cmsg_type = SCM_RIGHTS}};
-	struct parcel parcel = {kind, front->dropped};
+	struct parcel parcel = {kind, front->detail_step, front->dropped};
 	struct iovec data = {.iov_base = &parcel, .iov_len = sizeof(parcel)};
 	struct msghdr message = {.msg_iov = &data,
 				 .msg_iovlen = 1,
@@ -370,6 +374,16 @@ int serve_front_configure(struct serve_front *front, const char *text)
 		err = send_descriptor(front, text ? PARCEL_CONFIG : PARCEL_BAD_CONFIG, fd);
 	close(fd);
 	return err;
+}
+
+uint64_t serve_front_cpu_ns(const struct serve_front *front)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(front->pid, &clock) != 0 || clock_gettime(clock, &used) < 0)
+		return 0;
+	return (uint64_t)used.tv_sec * NS_PER_SECOND + (uint64_t)used.tv_nsec;
 }
 
 int serve_front_stop(struct serve_front *front)

@@ -28,7 +28,8 @@ struct serve_front {
 	int socket;
 	uint16_t port;
 	uint64_t secret;
-	uint64_t dropped; /* slices that it did not take in time and does not know of */
+	unsigned int detail_step; /* of the governor; told with each slice */
+	uint64_t dropped;	  /* slices that it did not take in time and does not know of */
 };
 
 /* Forks it, while the program has one thread; returns when it answers. Negative errno with the
@@ -41,6 +42,8 @@ int serve_front_send(struct serve_front *front, const struct profile *slice);
 /* Hands over another configuration, checked; NULL: one was wrong, which metrics tell. Errors as
  * above. */
 int serve_front_configure(struct serve_front *front, const char *text);
+/* CPU time of it so far; 0: not known. */
+uint64_t serve_front_cpu_ns(const struct serve_front *front);
 /* Waits until all is stored. 0; -EPIPE: it had ended by itself. */
 int serve_front_stop(struct serve_front *front);
 

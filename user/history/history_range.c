@@ -13,12 +13,22 @@ static bool suits(const struct store_windows *windows, const struct history_rang
 		       (range->to_unix_ns - range->from_unix_ns) / 4;
 }
 
+/* Where nothing reaches back, the finest that is not too much. */
+static bool is_better(const struct store_windows *windows, const struct store_windows *best,
+		      size_t most)
+{
+	if (!windows->list.count)
+		return false;
+	return !best->list.count || (best->list.count > most && windows->list.count <= most);
+}
+
 int history_windows(struct store *store, const struct history_range *range, size_t most,
 		    struct store_windows *ret_windows)
 {
 	struct store_windows best = {0}, windows;
+	bool found = false;
 
-	for (int level = STORE_SLICE; level < STORE_LEVELS; level++) {
+	for (int level = STORE_SLICE; level < STORE_LEVELS && !found; level++) {
 		int err = store_list(store, (enum store_level)level, range->from_unix_ns,
 				     range->to_unix_ns, &windows);
 
@@ -26,19 +36,13 @@ int history_windows(struct store *store, const struct history_range *range, size
 			array_free(&best.list);
 			return err;
 		}
-		if (suits(&windows, range, most)) {
+		found = suits(&windows, range, most);
+		if (found || is_better(&windows, &best, most)) {
 			array_free(&best.list);
 			best = windows;
-			break;
-		}
-		/* Nothing reaches back: the finest that is not too much. */
-		if (!windows.list.count ||
-		    (best.list.count && (best.list.count <= most || windows.list.count > most))) {
+		} else {
 			array_free(&windows.list);
-			continue;
 		}
-		array_free(&best.list);
-		best = windows;
 	}
 	if (best.list.count > most)
 		best.list.count = most;

@@ -21,6 +21,15 @@ struct service {
 	ARRAY_OF(uint32_t) pids;
 };
 
+struct writing {
+	struct store *store;
+	const struct store_window *window;
+	uint32_t kinds_mask;
+	const char *host;
+	FILE *out;
+	size_t series;
+};
+
 struct services {
 	ARRAY_OF(struct service) list;
 };
@@ -168,9 +177,8 @@ static bool has_kind(const struct profile *profile, enum pkbpf_profile_kind kind
 	return false;
 }
 
-static int write_series(const struct service *service, const struct profile *profile,
-			enum pkbpf_profile_kind kind, const char *host, FILE *out,
-			size_t *series_count)
+static int write_series(struct writing *writing, const struct service *service,
+			const struct profile *profile, enum pkbpf_profile_kind kind)
 {
 	char *bytes = NULL;
 	size_t size;
@@ -181,24 +189,21 @@ static int write_series(const struct service *service, const struct profile *pro
 	err = make_pprof(profile, kind, &bytes, &size);
 	/* Too large for the server: the others are not lost with it. */
 	if (err == 0 && size <= PROFILE_MAX_BYTES) {
-		fprintf(out, "%s{\"labels\":[", *series_count ? "," : "");
-		write_label("__name__", type_name(kind), true, out);
-		write_label("service_name", service->name, false, out);
-		write_label("host", host, false, out);
-		fprintf(out, "],\"samples\":[{\"rawProfile\":\"");
-		write_base64((const unsigned char *)bytes, size, out);
-		fprintf(out, "\"}]}");
-		++*series_count;
+		fprintf(writing->out, "%s{\"labels\":[", writing->series++ ? "," : "");
+		write_label("__name__", type_name(kind), true, writing->out);
+		write_label("service_name", service->name, false, writing->out);
+		write_label("host", writing->host, false, writing->out);
+		fprintf(writing->out, "],\"samples\":[{\"rawProfile\":\"");
+		write_base64((const unsigned char *)bytes, size, writing->out);
+		fprintf(writing->out, "\"}]}");
 	}
 	free(bytes);
 	return err;
 }
 
-static int write_service(struct store *store, const struct store_window *window,
-			 const struct service *service, uint32_t kinds_mask, const char *host,
-			 FILE *out, size_t *series_count)
+static int write_service(struct writing *writing, const struct service *service)
 {
-	struct slice_choice choice = {.kinds_mask = kinds_mask};
+	struct slice_choice choice = {.kinds_mask = writing->kinds_mask};
 	struct profile *profile;
 	int err;
 
@@ -210,13 +215,13 @@ static int write_service(struct store *store, const struct store_window *window,
 		choice.pids = service->pids.items;
 		choice.pid_count = service->pids.count;
 	}
-	err = store_read(store, window, &choice, &profile);
+	err = store_read(writing->store, writing->window, &choice, &profile);
 	if (err < 0)
 		return err;
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS && err == 0; kind++)
-		if (kinds_mask & 1U << kind)
-			err = write_series(service, profile, (enum pkbpf_profile_kind)kind, host,
-					   out, series_count);
+		if (writing->kinds_mask & 1U << kind)
+			err = write_series(writing, service, profile,
+					   (enum pkbpf_profile_kind)kind);
 	profile_free(profile);
 	return err;
 }
@@ -224,6 +229,7 @@ static int write_service(struct store *store, const struct store_window *window,
 int pyroscope_write(struct store *store, const struct store_window *window, uint32_t kinds_mask,
 		    const char *host, FILE *out, size_t *ret_series)
 {
+	struct writing writing = {store, window, kinds_mask, host, out, 0};
 	struct services services = {0};
 	struct profile *profile;
 	int err = store_read(store, window, NULL, &profile);
@@ -236,11 +242,11 @@ int pyroscope_write(struct store *store, const struct store_window *window, uint
 	fprintf(out, "{\"series\":[");
 	for (size_t i = 0; i < services.list.count && i < PYROSCOPE_SERVICES_MAX && err == 0; i++)
 		if (services.list.items[i].weight > 0)
-			err = write_service(store, window, &services.list.items[i], kinds_mask,
-					    host, out, ret_series);
+			err = write_service(&writing, &services.list.items[i]);
 	fprintf(out, "]}\n");
 	array_foreach(&services.list, service)
 		array_free(&service->pids);
 	array_free(&services.list);
+	*ret_series = writing.series;
 	return err;
 }

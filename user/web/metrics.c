@@ -248,6 +248,9 @@ static void write_self(const struct metrics *metrics, FILE *out)
 	fprintf(out, "pkbpf_self_resident_bytes %" PRIu64 "\n", metrics->resident_bytes);
 	write_head(out, "pkbpf_self_map_bytes", "gauge", "kernel memory of BPF maps");
 	fprintf(out, "pkbpf_self_map_bytes %" PRIu64 "\n", metrics->map_bytes);
+	write_head(out, "pkbpf_detail_step", "gauge",
+		   "steps of detail that are shed to keep --max-cpu");
+	fprintf(out, "pkbpf_detail_step %u\n", metrics->detail_step);
 	write_head(out, "pkbpf_config_last_reload_successful", "gauge",
 		   "0: the configuration has an error, and the one before is in use");
 	fprintf(out, "pkbpf_config_last_reload_successful %d\n", !metrics->config_failed);

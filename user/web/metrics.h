@@ -23,6 +23,7 @@ struct metric_group {
 struct metrics {
 	ARRAY_OF(struct metric_group) groups; /* the first is "other" */
 	uint64_t slices, dropped;
+	unsigned int detail_step;
 	bool config_failed; /* the last time that it was read */
 	uint64_t expected, recorded;
 	uint64_t counters[PKBPF_COUNTER_COUNT];

@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/parse_value.h"
 #include "web/web_private.h"
 
 #define CONNECTIONS_MAX	   32
@@ -25,77 +24,32 @@
 #define PARAMETERS_MAX	   16
 #define THREAD_STACK_BYTES (1U << 20)
 
-/* ---- listening ---- */
-
-static int split_address(const char *text, struct sockaddr_in *ret_address, struct error *error)
-{
-	const char *colon = strrchr(text, ':');
-	char host[64];
-	uint64_t port;
-
-	*ret_address = (struct sockaddr_in){.sin_family = AF_INET};
-	if (!colon || (size_t)(colon - text) >= sizeof(host))
-		return error_set(error, EINVAL,
-				 "invalid value '%.64s' for --listen: expected ADDRESS:PORT, such "
-				 "as 127.0.0.1:7747",
-				 text);
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
-	if (parse_u64(colon + 1, "the port of --listen", 0, 65535, &port, error) < 0)
-		return -EINVAL;
-	if (strcmp(host, "localhost") == 0)
-		snprintf(host, sizeof(host), "127.0.0.1");
-	if (inet_pton(AF_INET, host, &ret_address->sin_addr) != 1)
-		return error_set(error, EINVAL,
-				 "invalid value '%.64s' for --listen: '%s' is no IPv4 address",
-				 text, host);
-	ret_address->sin_port = htons((uint16_t)port);
-	return 0;
-}
-
-int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
-	       struct error *error)
-{
-	struct sockaddr_in name;
-	socklen_t length = sizeof(name);
-	int one = 1, fd;
-
-	if (split_address(address, &name, error) < 0)
-		return -EINVAL;
-	if (!has_token && ntohl(name.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
-		return error_set(error, EINVAL,
-				 "--listen %.64s can be reached from other machines: it requires "
-				 "--token-file",
-				 address);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
-	    bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 || listen(fd, 64) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&name, &length) < 0) {
-		int err = errno;
-
-		if (fd >= 0)
-			close(fd);
-		return error_set(error, err, "cannot listen on %.64s: %s", address, strerror(err));
-	}
-	*ret_socket = fd;
-	*ret_port = ntohs(name.sin_port);
-	return 0;
-}
-
 /* ---- who may ask ---- */
 
-/* A page whose name resolves to us is not us: only addresses, and localhost. */
+/* A page whose name resolves to us is not us: only addresses, and localhost. No browser asks a
+ * socket of the file system. */
 static bool is_our_name(const struct web *web, const char *host)
 {
 	char name[64], port[8];
-	const char *colon = strrchr(host, ':');
-	struct in_addr address;
+	const char *colon = strrchr(host, ':'), *bracket = strrchr(host, ']');
+	struct in6_addr address;
+	size_t length;
 
+	if (!web->options.port)
+		return true;
 	if (strlen(host) >= sizeof(name))
 		return false;
-	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - host) : (int)strlen(host), host);
+	if (colon && bracket && colon < bracket)
+		colon = NULL;
 	snprintf(port, sizeof(port), "%u", web->options.port);
 	if (colon && strcmp(colon + 1, port) != 0)
 		return false;
+	length = colon ? (size_t)(colon - host) : strlen(host);
+	snprintf(name, sizeof(name), "%.*s", (int)length, host);
+	if (name[0] == '[' && length > 2 && name[length - 1] == ']') {
+		name[length - 1] = '\0';
+		return inet_pton(AF_INET6, name + 1, &address) == 1;
+	}
 	return strcmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1;
 }
 
@@ -366,6 +320,13 @@ void web_note_dropped(struct web *web, uint64_t slices)
 {
 	pthread_mutex_lock(&web->lock);
 	web->metrics.dropped += slices;
+	pthread_mutex_unlock(&web->lock);
+}
+
+void web_note_detail(struct web *web, unsigned int step)
+{
+	pthread_mutex_lock(&web->lock);
+	web->metrics.detail_step = step;
 	pthread_mutex_unlock(&web->lock);
 }
 

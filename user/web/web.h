@@ -16,7 +16,7 @@ struct web;
 
 struct web_options {
 	int socket;	   /* listens already; taken over */
-	uint16_t port;	   /* of it: part of the names under which we may be asked */
+	uint16_t port;	   /* of it: part of the names under which we may be asked; 0: a path */
 	const char *token; /* that each request has to carry, borrowed; NULL: none */
 	uint64_t slice_ns;
 	struct alerts *alerts; /* borrowed until web_stop(); NULL: none */
@@ -25,8 +25,9 @@ struct web_options {
 	void *context;
 };
 
-/* Opens a listening socket at "ADDRESS:PORT". A name that is no loopback address needs a token.
- * -EINVAL, errors of bind(); with the sentence. */
+/* Opens a listening socket at "127.0.0.1:7747", "[::1]:7747" or "/path/of/socket", which its user and
+ * group may ask and has port 0. What other machines reach needs a token. -EINVAL, errors of bind();
+ * with the sentence. */
 int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
 	       struct error *error);
 /* store: borrowed until web_stop(). */
@@ -36,6 +37,8 @@ int web_start(const struct web_options *options, struct store *store, struct web
 void web_note_slice(struct web *web, const struct resource_rows *rows);
 /* Slices that the collector could not hand over. */
 void web_note_dropped(struct web *web, uint64_t slices);
+/* How much detail is shed to keep a limit of cost. */
+void web_note_detail(struct web *web, unsigned int step);
 /* A configuration was read again, with success or without. */
 void web_note_config(struct web *web, bool good);
 /* As /metrics answers; from any thread. */
