@@ -12,7 +12,8 @@ static void write_run(const struct bench *bench, const struct bench_run *run, si
 	for (int figure = 0; figure < BENCH_FIGURES; figure++) {
 		fputc(',', out);
 		if (bench_run_knows(run, (enum bench_figure)figure))
-			fprintf(out, "%.9g", run->values[figure]);
+			fprintf(out, run->values[figure] < 1e6 ? "%.9g" : "%.0f",
+				run->values[figure]);
 	}
 	fputs("\r\n", out);
 }

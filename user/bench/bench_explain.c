@@ -158,11 +158,11 @@ static int run_variant(const struct profiling *profiling, uint32_t variant)
 }
 
 int bench_profiles_take(const struct bench *bench, const struct bench_series_options *options,
-			uint32_t runs, struct launcher *launcher, const struct log *log,
-			struct bench_profiles **ret_profiles, struct error *error)
+			uint32_t runs, const struct log *log, struct bench_profiles **ret_profiles,
+			struct error *error)
 {
 	struct bench_profiles *profiles = calloc(1, sizeof(*profiles));
-	struct profiling profiling = {options, launcher, log, profiles, error};
+	struct profiling profiling = {options, options->launcher, log, profiles, error};
 	uint32_t order[BENCH_VARIANTS_MAX], count = (uint32_t)bench->variants.count;
 	int err = 0;
 

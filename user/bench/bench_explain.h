@@ -15,8 +15,8 @@ struct bench_profiles; /* of the extra runs */
 /* `runs` of each variant, in the random order of the rounds; options as for the timed runs. Ends
  * early when it is stopped. Errors as those of live_capture_start(), -EPIPE. */
 int bench_profiles_take(const struct bench *bench, const struct bench_series_options *options,
-			uint32_t runs, struct launcher *launcher, const struct log *log,
-			struct bench_profiles **ret_profiles, struct error *error);
+			uint32_t runs, const struct log *log, struct bench_profiles **ret_profiles,
+			struct error *error);
 void bench_profiles_free(struct bench_profiles *profiles); /* NULL is fine */
 
 struct bench_explanation {

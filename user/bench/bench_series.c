@@ -332,14 +332,13 @@ static int watch(struct series *series)
 }
 
 enum bench_end bench_series_run(struct bench *bench, const struct bench_series_options *options,
-				struct launcher *launcher, struct bench_account *account,
 				const struct bench_observer *observer, int *ret_failure,
 				struct error *error)
 {
 	struct series series = {.bench = bench,
 				.options = options,
-				.launcher = launcher,
-				.account = account,
+				.launcher = options->launcher,
+				.account = options->account,
 				.observer = observer,
 				.error = error,
 				.begin_ns = clock_now_ns()};

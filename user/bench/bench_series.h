@@ -19,9 +19,11 @@
 #define BENCH_NO_COMMAND UINT32_MAX
 
 struct bench_series_options {
-	uint32_t runs;	     /* of each variant */
-	uint32_t warmup;     /* before these */
-	uint64_t time_ns;    /* in all; 0: no limit */
+	struct launcher *launcher;
+	struct bench_account *account; /* NULL: none */
+	uint32_t runs;		       /* of each variant */
+	uint32_t warmup;	       /* before these */
+	uint64_t time_ns;	       /* in all; 0: no limit */
 	double precision;    /* of the median, as a part; 0: as many runs as are asked for */
 	uint64_t timeout_ns; /* of a run; 0: none */
 	bool ignore_failure;
@@ -47,9 +49,8 @@ enum bench_end {
 	BENCH_END_BROKEN,      /* the launcher or the account is: error */
 };
 
-/* account: NULL: none. The figures are complete after bench_account_finish(). */
+/* The figures are complete after bench_account_finish(). */
 enum bench_end bench_series_run(struct bench *bench, const struct bench_series_options *options,
-				struct launcher *launcher, struct bench_account *account,
 				const struct bench_observer *observer, int *ret_failure,
 				struct error *error);
 

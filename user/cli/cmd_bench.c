@@ -248,6 +248,8 @@ static struct bench_series_options series_options(const struct benching *benchin
 		.prepare = benching->plan.prepare,
 		.conclude = benching->plan.conclude,
 		.stop_fd = stop_signals_fd(benching->signals),
+		.launcher = benching->launcher,
+		.account = benching->account,
 		.counters = benching->counters,
 	};
 }
@@ -271,8 +273,8 @@ static void take_profiles(struct benching *benching)
 	}
 	if (benching->has_progress)
 		console_status(benching->console, "runs with stacks (Ctrl-C to stop)");
-	if (bench_profiles_take(&benching->bench, &options, runs, benching->launcher,
-				&benching->log, &benching->profiles, &error) < 0)
+	if (bench_profiles_take(&benching->bench, &options, runs, &benching->log,
+				&benching->profiles, &error) < 0)
 		fail(benching, &error, EXIT_STATUS_FAILED);
 	console_status(benching->console, "");
 }
@@ -283,8 +285,8 @@ static int run_series(struct benching *benching)
 	const struct bench_observer observer = {show_progress, benching};
 	struct error error;
 	int failure = 0;
-	enum bench_end end = bench_series_run(&benching->bench, &options, benching->launcher,
-					      benching->account, &observer, &failure, &error);
+	enum bench_end end =
+		bench_series_run(&benching->bench, &options, &observer, &failure, &error);
 
 	console_status(benching->console, "");
 	if (benching->account && bench_account_finish(benching->account, &benching->bench) < 0)

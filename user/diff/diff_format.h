@@ -19,7 +19,7 @@ struct diff_document {
 	unsigned int width; /* for people; 0: the usual */
 	bool full, color, icicle;
 	bool without_head; /* somebody else says what is compared */
-	uint32_t kind; /* for formats that hold one */
+	uint32_t kind;	   /* for formats that hold one */
 };
 
 struct diff_format_ops {

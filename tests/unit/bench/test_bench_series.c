@@ -40,8 +40,9 @@ static enum bench_end run(struct fixture *fixture, char **const *commands, size_
 		bench_add_variant(&fixture->bench, commands[i][0]);
 	fixture->launcher = launcher_start(&options, &fixture->error);
 	assert_non_null(fixture->launcher);
-	return bench_series_run(&fixture->bench, &fixture->options, fixture->launcher, NULL, NULL,
-				&fixture->failure, &fixture->error);
+	fixture->options.launcher = fixture->launcher;
+	return bench_series_run(&fixture->bench, &fixture->options, NULL, &fixture->failure,
+				&fixture->error);
 }
 
 static void done(struct fixture *fixture)
@@ -209,8 +210,9 @@ static void prepares_and_concludes_each_run_and_sets_up_once(void **state)
 	bench_init(&fixture.bench);
 	bench_add_variant(&fixture.bench, "true");
 	fixture.launcher = launcher_start(&options, &fixture.error);
-	assert_int_equal(bench_series_run(&fixture.bench, &fixture.options, fixture.launcher, NULL,
-					  NULL, &fixture.failure, &fixture.error),
+	fixture.options.launcher = fixture.launcher;
+	assert_int_equal(bench_series_run(&fixture.bench, &fixture.options, NULL, &fixture.failure,
+					  &fixture.error),
 			 BENCH_END_COMPLETE);
 	assert_true(read(fd, line, sizeof(line) - 1) > 0);
 	assert_string_equal(line, "spcpc");
