@@ -119,6 +119,14 @@ run 2 bench --runs 5 --precision 2% -- true
 run 0 bench --runs 2 -o left.json "sh -c 'sleep 1 & exit 0'"
 grep -q '"left_behind": 1' left.json || fail "a process left behind was not seen"
 
+begin "limits"
+run 3 bench --bare --runs 6 --fail-if 'wall>10ms' --fail-if 'wall.max<1h' -o l.xml -- sleep 0.02
+[ "$(grep -c "<failure" l.xml)" = 2 ] || fail "$(cat l.xml)"
+run 0 bench --bare --runs 6 --fail-if 'wall>1m' --fail-if 'peak_rss.max>10G' -- sleep 0.02
+run 4 bench --bare --runs 6 --fail-if 'wall.p99>1s' -- sleep 0.02
+run 2 bench --fail-if 'wall.p50>1s' -- true
+run 2 bench --fail-if 'wall>fast' -- true
+
 begin "stopping keeps the runs there are"
 timeout -s INT 1.2 "$pkbpf" bench --runs 1000 -o stopped.json -- sleep 0.05 2>err
 grep -q '"interrupted": true' stopped.json || fail "$(cat err)"

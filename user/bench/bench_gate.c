@@ -17,7 +17,8 @@ void bench_gate_check(const struct bench_comparison *comparison,
 		 bench_is_significant(comparison))
 		result.outcome = BENCH_GATE_FAILED;
 	snprintf(result.name, sizeof(result.name), "%.200s", label);
-	snprintf(result.sentence, sizeof(result.sentence), "%s of %.200s: %s; the limit is %.3g %%",
+	snprintf(result.sentence, sizeof(result.sentence),
+		 "--fail-if-slower: %s of %.200s: %s; the limit is %.3g %%",
 		 bench_figures[comparison->figure].title, label, verdict, 100 * limit);
 	*ret_result = result;
 }

@@ -10,6 +10,7 @@
 #include "base/file_io.h"
 #include "bench/bench_account.h"
 #include "bench/bench_format.h"
+#include "bench/bench_limit.h"
 #include "bench/bench_plan.h"
 #include "bench/bench_read.h"
 #include "bench/bench_series.h"
@@ -26,6 +27,7 @@
 #define RUNS_DEFAULT	  10
 #define EXPLAIN_RUNS	  5 /* the least that has a scatter */
 #define THRESHOLD_DEFAULT 0.01
+#define LIMITS_MAX	  64
 #define SEED_MAX	  0xffffffffULL /* short enough to be typed */
 
 struct bench_output {
@@ -41,6 +43,8 @@ struct bench_options {
 	bool has_warmup, has_seed, has_gate;
 	uint64_t time_ns, timeout_ns, seed;
 	double precision, threshold, gate;
+	const char *limits[LIMITS_MAX]; /* --fail-if, checked */
+	size_t limit_count;
 	struct bench_matrix matrix;
 	const char *setup, *prepare, *conclude;
 	const char *baseline, *save_baseline;
@@ -301,28 +305,58 @@ static int run_series(struct benching *benching)
 
 /* ---- results ---- */
 
-static int check_gates(struct benching *benching)
+/* What has failed comes before what could not be checked. */
+static int status_of_gates(const struct benching *benching)
 {
-	struct bench_document *document = &benching->document;
 	int status = EXIT_STATUS_DONE;
 
-	if (!benching->own->has_gate)
-		return status;
-	array_foreach(&document->pairs, pair) {
-		struct bench_gate_result *result = array_add(&document->gates);
-
-		if (!result)
-			return EXIT_STATUS_FAILED;
-		bench_gate_check(&pair->decision, &document->judgement, benching->own->gate,
-				 benching->bench.variants.items[pair->new].label, result);
-		if (result->outcome == BENCH_GATE_FAILED)
+	array_foreach(&benching->document.gates, gate) {
+		if (gate->outcome == BENCH_GATE_PASSED)
+			continue;
+		console_error(benching->console, "%s", gate->sentence);
+		if (gate->outcome == BENCH_GATE_FAILED)
 			status = EXIT_STATUS_CONDITION;
-		else if (result->outcome == BENCH_GATE_NOT_CHECKED && status == EXIT_STATUS_DONE)
+		else if (status == EXIT_STATUS_DONE)
 			status = EXIT_STATUS_EMPTY;
-		if (result->outcome != BENCH_GATE_PASSED)
-			console_error(benching->console, "--fail-if-slower: %s", result->sentence);
 	}
 	return status;
+}
+
+static bool check_limit(struct benching *benching, const char *text)
+{
+	struct bench_limit limit;
+
+	if (bench_limit_parse(text, &limit, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < benching->bench.variants.count; i++) {
+		struct bench_gate_result *result = array_add(&benching->document.gates);
+
+		if (!result || bench_limit_check(&limit, text, &benching->bench, i, result) < 0)
+			return false;
+	}
+	return true;
+}
+
+static int check_gates(struct benching *benching)
+{
+	const struct bench_options *own = benching->own;
+	struct bench_document *document = &benching->document;
+	bool done = true;
+
+	array_foreach(&document->pairs, pair) {
+		struct bench_gate_result *result =
+			own->has_gate ? array_add(&document->gates) : NULL;
+
+		done = done && (result || !own->has_gate);
+		if (result)
+			bench_gate_check(&pair->decision, &document->judgement, own->gate,
+					 benching->bench.variants.items[pair->new].label, result);
+	}
+	for (size_t i = 0; i < own->limit_count && done; i++)
+		done = check_limit(benching, own->limits[i]);
+	if (!done)
+		console_error(benching->console, "cannot check conditions: out of memory");
+	return done ? status_of_gates(benching) : EXIT_STATUS_FAILED;
 }
 
 static bool has_pair(const struct bench_document *document, uint32_t variant)
@@ -561,6 +595,20 @@ static int parse_gate(void *context, const char *value, struct error *error)
 	return parse_percent(value, "fail-if-slower", &own->gate, error);
 }
 
+static int parse_limit(void *context, const char *value, struct error *error)
+{
+	struct bench_options *own = context;
+	struct bench_limit limit;
+	int err = bench_limit_parse(value, &limit, error);
+
+	if (err < 0)
+		return err;
+	if (own->limit_count == LIMITS_MAX)
+		return error_set(error, EINVAL, "more than %d times --fail-if", LIMITS_MAX);
+	own->limits[own->limit_count++] = value;
+	return 0;
+}
+
 static int parse_warmup(void *context, const char *value, struct error *error)
 {
 	struct bench_options *own = context;
@@ -755,6 +803,13 @@ static const struct option_row own_options[] = {
 	 "exit with status 3 if a command is slower than the first, or the baseline, by more than "
 	 "this, and that is no chance",
 	 OUTPUT_GROUP, .form = OPTION_PARSED, .parse = parse_gate},
+	{0, "fail-if", "EXPR",
+	 "exit with status 3 if a figure of a command is beyond a limit: 'wall>100ms', "
+	 "'wall.p99>1s', "
+	 "'peak_rss.max>64MiB'; repeatable",
+	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_limit,
+	 .text = "Without .mean, .min, .max, .p95 or .p99 it is the median, and its whole interval "
+		 "has to be beyond the limit. Figures have their names in JSON, without the unit."},
 	{'o', "output", "FILE",
 	 "output file, - for stdout; the suffix selects the format; repeatable", OUTPUT_GROUP,
 	 .repeatable = true, .completes = OPTION_COMPLETES_FILE, .form = OPTION_PARSED,

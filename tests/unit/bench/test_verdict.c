@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench/bench_format.h"
+#include "bench/bench_limit.h"
 #include "bench/bench_read.h"
 #include "statistics/random.h"
 
@@ -153,6 +154,53 @@ static void gates_need_size_and_significance(void **state)
 	}
 }
 
+static enum bench_gate_outcome outcome_of(const struct bench *bench, const char *text)
+{
+	struct bench_gate_result result;
+	struct bench_limit limit;
+	struct error error;
+
+	assert_int_equal(bench_limit_parse(text, &limit, &error), 0);
+	assert_int_equal(bench_limit_check(&limit, text, bench, 0, &result), 0);
+	return result.outcome;
+}
+
+static void limits_are_on_the_whole_interval_of_the_median(void **state)
+{
+	struct bench bench;
+
+	bench_init(&bench);
+	bench_add_variant(&bench, "a");
+	for (size_t i = 1; i <= 20; i++)
+		add_run(&bench, 0, (double)i * 1e6);
+	/* Median 10.5 ms, 6 to 15 ms. */
+	assert_int_equal(outcome_of(&bench, "wall>5ms"), BENCH_GATE_FAILED);
+	assert_int_equal(outcome_of(&bench, "wall > 7ms"), BENCH_GATE_PASSED);
+	assert_int_equal(outcome_of(&bench, "wall>16ms"), BENCH_GATE_PASSED);
+	assert_int_equal(outcome_of(&bench, "wall<16ms"), BENCH_GATE_FAILED);
+	assert_int_equal(outcome_of(&bench, "wall.max>19ms"), BENCH_GATE_FAILED);
+	assert_int_equal(outcome_of(&bench, "wall.min<1ms"), BENCH_GATE_PASSED);
+	assert_int_equal(outcome_of(&bench, "wall.p95>18ms"), BENCH_GATE_FAILED);
+	assert_int_equal(outcome_of(&bench, "wall.p99>1ms"), BENCH_GATE_NOT_CHECKED);
+	assert_int_equal(outcome_of(&bench, "disk>1ms"), BENCH_GATE_NOT_CHECKED);
+	bench_done(&bench);
+}
+
+static void refuses_limits_of_nothing(void **state)
+{
+	static const char *const texts[] = {
+		"",	 "wall",   ">1s",	"walls>1s",    "wall.p50>1s",
+		"wall>", "wall>1", "wall>fast", "peak_rss>1s", "wall.>1s"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct bench_limit limit;
+		struct error error = {""};
+
+		assert_true(bench_limit_parse(texts[i], &limit, &error) < 0);
+		assert_true(error.text[0]);
+	}
+}
+
 static void a_baseline_gives_the_same_verdict_as_a_variant(void **state)
 {
 	struct bench bench, again;
@@ -220,6 +268,8 @@ int main(void)
 		cmocka_unit_test(a_change_below_the_threshold_is_none),
 		cmocka_unit_test(what_was_nothing_is_compared_by_its_difference),
 		cmocka_unit_test(gates_need_size_and_significance),
+		cmocka_unit_test(limits_are_on_the_whole_interval_of_the_median),
+		cmocka_unit_test(refuses_limits_of_nothing),
 		cmocka_unit_test(a_baseline_gives_the_same_verdict_as_a_variant),
 		cmocka_unit_test(refuses_files_that_are_no_benchmark),
 	};
