@@ -51,26 +51,30 @@ static __always_inline struct network_socket *socket_in_use(struct sock *sk, __u
 	return socket;
 }
 
-/* Notes the system call of the current thread. false: it cannot be read. */
-static __always_inline bool read_call(__u32 *ret_call, __u64 *ret_argument)
+/* The system call of a thread, as its registers have it side by side. */
+struct call {
+#if defined(__TARGET_ARCH_x86)
+	__u64 argument; /* rdi */
+	__u64 number;	/* orig_rax */
+#else
+	__u64 argument; /* orig_x0 */
+	__s32 number;
+#endif
+};
+
+#if defined(__TARGET_ARCH_x86)
+#define CALL_AT AT_DI
+_Static_assert(AT_ORIG_AX == AT_DI + 1, "side by side");
+#else
+#define CALL_AT (AT_SYSCALL - 1)
+#endif
+
+/* Reads the system call of the current thread. false: it cannot be read. */
+static __always_inline bool read_call(struct call *ret_call)
 {
 	__u64 address = task_regs_address();
-	struct pt_regs *regs;
-	__u64 call = 0;
 
-	barrier_var(address);
-	regs = (void *)address;
-#if defined(__TARGET_ARCH_x86)
-	if (bpf_probe_read_kernel(&call, sizeof(call), (char *)regs + AT_ORIG_AX * 8) ||
-	    bpf_probe_read_kernel(ret_argument, 8, (char *)regs + AT_DI * 8))
-		return false;
-#else
-	if (bpf_probe_read_kernel(&call, 4, (char *)regs + AT_SYSCALL * 8) ||
-	    bpf_probe_read_kernel(ret_argument, 8, (char *)regs + (AT_SYSCALL - 1) * 8))
-		return false;
-#endif
-	*ret_call = (__u32)call;
-	return true;
+	return !bpf_probe_read_kernel(ret_call, sizeof(*ret_call), (void *)(address + CALL_AT * 8));
 }
 
 /* Does the sleep belong to the message? A thread that slept in another call than that of the
@@ -79,15 +83,15 @@ static __always_inline bool read_call(__u32 *ret_call, __u64 *ret_argument)
 static __always_inline bool slept_for(const struct network_sleep *sleep, bool is_received,
 				      bool is_fresh)
 {
-	__u32 number = sleep->call & (PKBPF_NETWORK_CALLS - 1), call;
-	__u64 argument;
+	__u32 number = sleep->call & (PKBPF_NETWORK_CALLS - 1);
+	struct call call = {};
 
 	if (sleep->call >= PKBPF_NETWORK_CALLS)
 		return false;
 	switch (network_config.call[number]) {
 	case PKBPF_NETWORK_CALL_MOVE:
-		return read_call(&call, &argument) && call == sleep->call &&
-		       argument == sleep->argument;
+		return read_call(&call) && (__u32)call.number == sleep->call &&
+		       call.argument == sleep->argument;
 	case PKBPF_NETWORK_CALL_POLL:
 		return is_received || is_fresh;
 	case PKBPF_NETWORK_CALL_ACCEPT:
@@ -177,13 +181,22 @@ static __always_inline void add_received(struct sock *sk, struct pkbpf_network_r
 		row->receive_queue_max = queue;
 }
 
+/* May the thread have slept for this message? One that it sends to a TCP socket with much room
+ * did not wait for room. The first message each second makes the thread known, see
+ * network_switch(). */
+static __always_inline bool may_have_slept(struct sock *sk, bool is_sent, bool is_fresh)
+{
+	return !is_sent || is_fresh || sk->sk_protocol != PKBPF_NETWORK_TCP ||
+	       sk->sk_wmem_queued > sk->sk_sndbuf >> 2;
+}
+
 /* A message of the current thread, or an attempt. result: bytes, or a negative errno. */
 static __always_inline int moved(struct sock *sk, __s32 result, bool is_sent)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns, moment;
 	struct network_socket *socket;
 	struct pkbpf_network_row *row;
-	bool is_fresh;
+	bool is_fresh, is_looked;
 
 	if (!network_in_interval() || (result < 0 && !is_network_error(-result)))
 		return 0;
@@ -195,12 +208,14 @@ static __always_inline int moved(struct sock *sk, __s32 result, bool is_sent)
 	row = network_row_of(sk, socket, pid_tgid, now_ns);
 	if (!row)
 		return 0;
-	if (moment != socket->moment)
+	is_looked = moment != socket->moment;
+	if (is_looked)
 		take_round_trip(sk, row);
 	is_fresh = socket->flags & NETWORK_FRESH;
 	if (socket->flags | socket->retransmits)
 		take_news(socket, row);
-	take_sleep(row, !is_sent, is_fresh);
+	if (is_looked || may_have_slept(sk, is_sent, is_fresh))
+		take_sleep(row, !is_sent, is_fresh);
 	if (result < 0) {
 		network_add_failure(row, -result);
 		return 0;
@@ -230,6 +245,28 @@ int network_receive(__u64 *ctx)
 		return 0;
 	return moved((void *)ctx[0], (__s32)ctx[1], false);
 }
+
+/* Kernels before 6.3 have no such tracepoints: there the functions behind all system calls that
+ * send and receive are traced. sendfile() and splice() take other ways. */
+#define MESSAGE_FUNCTION(function, result_at, flags_at, is_sent)                                   \
+	SEC("?fexit/" #function)                                                                   \
+	int network_##function(__u64 *ctx)                                                         \
+	{                                                                                          \
+		struct socket *socket = (void *)ctx[0];                                            \
+                                                                                                   \
+		if (!(is_sent) && ctx[flags_at] & (MSG_PEEK | MSG_ERRQUEUE))                       \
+			return 0;                                                                  \
+		return moved(socket->sk, (__s32)ctx[result_at], is_sent);                          \
+	}
+
+MESSAGE_FUNCTION(inet_sendmsg, 3, 2, true)
+MESSAGE_FUNCTION(inet6_sendmsg, 3, 2, true)
+MESSAGE_FUNCTION(unix_stream_sendmsg, 3, 2, true)
+MESSAGE_FUNCTION(unix_dgram_sendmsg, 3, 2, true)
+MESSAGE_FUNCTION(inet_recvmsg, 4, 3, false)
+MESSAGE_FUNCTION(inet6_recvmsg, 4, 3, false)
+MESSAGE_FUNCTION(unix_stream_recvmsg, 4, 3, false)
+MESSAGE_FUNCTION(unix_dgram_recvmsg, 4, 3, false)
 
 /* In the system call that connects. */
 static __always_inline void connect_begins(struct sock *sk, __u64 now_ns)
@@ -347,16 +384,15 @@ int network_retransmit(__u64 *ctx)
 
 static __always_inline void falls_asleep(struct network_sleep *sleep)
 {
-	__u64 argument = 0;
-	__u32 call = 0;
+	struct call call = {};
 
-	if (!read_call(&call, &argument))
+	if (!read_call(&call))
 		return;
 	/* Another call: nothing has come of the last sleep. */
-	if (call != sleep->call || argument != sleep->argument)
+	if ((__u32)call.number != sleep->call || call.argument != sleep->argument)
 		sleep->slept_ns = 0;
-	sleep->call = call;
-	sleep->argument = argument;
+	sleep->call = (__u32)call.number;
+	sleep->argument = call.argument;
 	sleep->start_ns = bpf_ktime_get_ns();
 }
 
@@ -369,12 +405,14 @@ int network_switch(__u64 *ctx)
 
 	if (!network_in_interval())
 		return 0;
-	sleep = bpf_task_storage_get(&network_sleeps, prev, NULL, 0);
-	if (sleep) {
-		sleep->start_ns = 0;
-		if (!ctx[0] && switch_state(ctx, prev, network_config.state_argument))
+	/* Who is preempted does not sleep, and the idle task never does. */
+	if (!ctx[0] && prev->pid && switch_state(ctx, prev, network_config.state_argument)) {
+		sleep = bpf_task_storage_get(&network_sleeps, prev, NULL, 0);
+		if (sleep)
 			falls_asleep(sleep);
 	}
+	if (!next->pid)
+		return 0;
 	sleep = bpf_task_storage_get(&network_sleeps, next, NULL, 0);
 	if (sleep && sleep->start_ns) {
 		sleep->slept_ns += bpf_ktime_get_ns() - sleep->start_ns;

@@ -59,12 +59,16 @@ struct sock {
 			int counter;
 		} rmem_alloc;
 	} sk_backlog;
-	int sk_wmem_queued;
+	int sk_wmem_queued, sk_sndbuf;
 	int sk_err;
 	__u16 sk_protocol;
 	__u16 sk_type;
 	struct socket *sk_socket;
 	struct pid *sk_peer_pid;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct inet_sock {

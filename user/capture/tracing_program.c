@@ -26,6 +26,7 @@ static const struct attach_kind {
 } attach_kinds[] = {
 	{"tp_btf", "btf_trace_", BTF_KIND_TYPEDEF, BPF_TRACE_RAW_TP},
 	{"iter", "bpf_iter_", BTF_KIND_FUNC, BPF_TRACE_ITER},
+	{"fexit", "", BTF_KIND_FUNC, BPF_TRACE_FEXIT}, /* where a function returns */
 };
 
 static _Thread_local const struct kernel_types *types_in_use;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* BPF programs of BTF tracepoints ("tp_btf/…") and iterators ("iter/…"). Their attach points are
+/* BPF programs of BTF tracepoints ("tp_btf/…"), iterators ("iter/…") and functions that return
+ * ("fexit/…"). Their attach points are
  * looked up in capture/kernel/kernel_types.h: libbpf would read the kernel's whole BTF for each
  * object with such a program. */
 #ifndef PKBPF_CAPTURE_TRACING_PROGRAM_H

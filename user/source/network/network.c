@@ -2,6 +2,7 @@
 /* The network source: messages, connections and times to answer by process and peer, summed in the
  * kernel and drained periodically. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +32,11 @@
  * kernel_compat.bpf.h. */
 #define SWITCH_ARGUMENTS_WITH_STATE 5
 
-#define PROGRAMS 5
+/* The last ones are of functions, for kernels without the tracepoints of messages; all others are
+ * always there. */
+#define FUNCTIONS   8
+#define TRACEPOINTS 2
+#define PROGRAMS    (3 + TRACEPOINTS + FUNCTIONS)
 
 struct source {
 	struct session *session;
@@ -45,9 +50,19 @@ struct source {
 static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
 {
 	struct bpf_program *programs[PROGRAMS] = {
-		skeleton->progs.network_switch,	    skeleton->progs.network_state,
-		skeleton->progs.network_retransmit, skeleton->progs.network_receive,
+		skeleton->progs.network_switch,
+		skeleton->progs.network_state,
+		skeleton->progs.network_retransmit,
+		skeleton->progs.network_receive,
 		skeleton->progs.network_send,
+		skeleton->progs.network_inet_recvmsg,
+		skeleton->progs.network_inet6_recvmsg,
+		skeleton->progs.network_unix_stream_recvmsg,
+		skeleton->progs.network_unix_dgram_recvmsg,
+		skeleton->progs.network_inet_sendmsg,
+		skeleton->progs.network_inet6_sendmsg,
+		skeleton->progs.network_unix_stream_sendmsg,
+		skeleton->progs.network_unix_dgram_sendmsg,
 	};
 
 	memcpy(ret_programs, programs, sizeof(programs));
@@ -119,6 +134,28 @@ static void set_calls(struct pkbpf_network_config *config)
 			config->call[calls[i].number] = (uint8_t)calls[i].call;
 }
 
+/* Tracepoints of messages where the kernel has them, else functions. false: the kernel lacks what
+ * all of them need. */
+static bool choose_programs(struct session *session, const struct kernel_types *types)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	bool has_tracepoints = kernel_types_tracepoint_arguments(types, "sock_send_length") &&
+			       kernel_types_tracepoint_arguments(types, "sock_recv_length");
+	struct bpf_program *programs[PROGRAMS];
+
+	list_programs(skeleton, programs);
+	for (size_t i = PROGRAMS - FUNCTIONS - TRACEPOINTS; i < PROGRAMS; i++)
+		bpf_program__set_autoload(programs[i],
+					  has_tracepoints == (i < PROGRAMS - FUNCTIONS));
+	if (!has_tracepoints)
+		log_warning(session_options(session)->log,
+			    "network: messages of sendfile and splice are missing, since this "
+			    "kernel does not tell them (before 6.3)");
+	return kernel_types_tracepoint_arguments(types, "inet_sock_set_state") &&
+	       (has_tracepoints ||
+		kernel_types_find(types, BTF_KIND_FUNC, KERNEL_FUNCTION_SOCKET_STORAGE));
+}
+
 static int network_configure(struct session *session, _unused_ const struct source_options *options,
 			     struct source **ret_source, struct error *error)
 {
@@ -127,10 +164,11 @@ static int network_configure(struct session *session, _unused_ const struct sour
 	struct source *source;
 	int err;
 
-	if (!kernel_types_tracepoint_arguments(types, "sock_send_length"))
+	if (!choose_programs(session, types))
 		return error_set(error, ENOTSUP,
-				 "cannot profile the network: this kernel has no tracepoint "
-				 "sock:sock_send_length (since Linux 6.3); omit network from -e");
+				 "cannot profile the network: this kernel cannot keep data of BPF "
+				 "programs with sockets and threads (since Linux 5.13), or has no "
+				 "TCP; omit network from -e");
 	source = calloc(1, sizeof(*source));
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare network profiling: out of memory");
@@ -156,7 +194,8 @@ static int network_attach(struct source *source, struct error *error)
 
 	list_programs(session_skeleton(source->session), programs);
 	for (size_t i = 0; i < PROGRAMS && !err; i++)
-		err = tracing_program_attach(programs[i], &source->links[i], error);
+		if (bpf_program__fd(programs[i]) >= 0)
+			err = tracing_program_attach(programs[i], &source->links[i], error);
 	source->is_attached = !err;
 	return err;
 }
