@@ -29,10 +29,10 @@ static const struct text_column columns[] = {
 	{.title = "sleep"},
 	{.title = "disk", .expendable = 1},
 	{.title = "p50"},
-	{.title = "p95", .expendable = 3},
+	{.title = "p95", .expendable = 4},
 	{.title = "p99"},
 	{.title = "max"},
-	{.title = "items/s", .expendable = 4},
+	{.title = "items/s", .expendable = 3}, /* last: only where there are any */
 };
 
 /* What the waits of regions are, of which some do not know. */
@@ -62,7 +62,8 @@ static void add_time(struct text_table *table, uint64_t time_ns, uint64_t count)
 	text_table_cell(table, count ? human_time(buffer, time_ns) : "-");
 }
 
-static void add_line(struct text_table *table, const struct region_list *list, size_t index)
+static void add_line(struct text_table *table, const struct region_list *list, size_t index,
+		     bool has_items)
 {
 	const struct region_line *line = &list->lines[index];
 	int indent = line->depth < MAX_INDENT / 2 ? 2 * (int)line->depth : MAX_INDENT;
@@ -80,6 +81,8 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 	add_time(table, line->p95_ns, line->sums.count);
 	add_time(table, line->p99_ns, line->sums.count);
 	add_time(table, line->sums.max_ns, line->sums.count);
+	if (!has_items)
+		return;
 	if (line->sums.items)
 		text_table_cell(table, human_count(buffer, human_whole(line->items_per_second)));
 	else
@@ -102,16 +105,25 @@ static size_t lines_of_comm(const struct region_list *list, size_t first)
 	return end - first;
 }
 
+static bool has_any_items(const struct region_list *list, size_t first, size_t count)
+{
+	for (size_t i = first; i < first + count; i++)
+		if (list->lines[i].sums.items)
+			return true;
+	return false;
+}
+
 static int write_comm(const struct text_report *report, const struct region_list *list,
 		      size_t first, size_t count)
 {
+	bool has_items = has_any_items(list, first, count);
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
-		text_table_new(columns, ARRAY_SIZE(columns));
+		text_table_new(columns, ARRAY_SIZE(columns) - !has_items);
 
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		add_line(table, list, first + i);
+		add_line(table, list, first + i, has_items);
 	return text_table_write(table, report->width, report->out);
 }
 
