@@ -54,6 +54,8 @@ const struct bench *bench_document_base(const struct bench_document *document)
 static int decide(const struct bench_document *document, struct bench_pair *pair)
 {
 	struct bench_judgement strict = document->judgement;
+	const struct bench_sides sides = {bench_document_base(document), pair->base,
+					  document->bench, pair->new};
 	struct bench_comparison cpu;
 	int err;
 
@@ -61,8 +63,7 @@ static int decide(const struct bench_document *document, struct bench_pair *pair
 	if (pair->decision.verdict != BENCH_UNKNOWN || pair->decision.figure != BENCH_WALL)
 		return 0;
 	strict.risk *= SECOND_LOOK_PART;
-	err = bench_compare(bench_document_base(document), pair->base, document->bench, pair->new,
-			    BENCH_CPU, &strict, &cpu);
+	err = bench_compare(&sides, BENCH_CPU, &strict, &cpu);
 	if (err == 0 && (cpu.verdict == BENCH_SLOWER || cpu.verdict == BENCH_FASTER))
 		pair->decision = cpu;
 	return err;
@@ -70,7 +71,8 @@ static int decide(const struct bench_document *document, struct bench_pair *pair
 
 static int add_pair(struct bench_document *document, uint32_t base, uint32_t new)
 {
-	const struct bench *base_bench = bench_document_base(document);
+	const struct bench_sides sides = {bench_document_base(document), base, document->bench,
+					  new};
 	struct bench_pair *pair = array_add(&document->pairs);
 	int err = pair ? 0 : -ENOMEM;
 
@@ -79,14 +81,12 @@ static int add_pair(struct bench_document *document, uint32_t base, uint32_t new
 	pair->base = base;
 	pair->new = new;
 	for (int figure = 0; figure < BENCH_FIGURES && err == 0; figure++)
-		err = bench_compare(base_bench, base, document->bench, new,
-				    (enum bench_figure)figure, &document->judgement,
+		err = bench_compare(&sides, (enum bench_figure)figure, &document->judgement,
 				    &pair->figures[figure]);
 	if (err == 0)
 		err = decide(document, pair);
 	if (err == 0)
-		err = bench_verdict_states(base_bench, base, document->bench, new,
-					   &document->judgement, pair->states,
+		err = bench_verdict_states(&sides, &document->judgement, pair->states,
 					   sizeof(pair->states));
 	return err;
 }

@@ -117,19 +117,18 @@ static int compare_values(double *values[2], const size_t counts[2],
 	return 0;
 }
 
-int bench_compare(const struct bench *base, uint32_t base_variant, const struct bench *new,
-		  uint32_t new_variant, enum bench_figure figure,
+int bench_compare(const struct bench_sides *sides, enum bench_figure figure,
 		  const struct bench_judgement *judgement, struct bench_comparison *ret_comparison)
 {
 	struct bench_comparison comparison = {.figure = figure};
-	double *values[2] = {calloc(base->runs.count + 1, sizeof(double)),
-			     calloc(new->runs.count + 1, sizeof(double))};
+	double *values[2] = {calloc(sides->base->runs.count + 1, sizeof(double)),
+			     calloc(sides->new->runs.count + 1, sizeof(double))};
 	size_t counts[2];
 	int err = values[0] && values[1] ? 0 : -ENOMEM;
 
 	if (err == 0) {
-		counts[0] = bench_values(base, base_variant, figure, values[0]);
-		counts[1] = bench_values(new, new_variant, figure, values[1]);
+		counts[0] = bench_values(sides->base, sides->base_variant, figure, values[0]);
+		counts[1] = bench_values(sides->new, sides->new_variant, figure, values[1]);
 		if (counts[0] && counts[1])
 			err = compare_values(values, counts, judgement, &comparison);
 	}
@@ -225,8 +224,7 @@ void bench_verdict_text(const struct bench_comparison *comparison,
 	}
 }
 
-int bench_verdict_states(const struct bench *base, uint32_t base_variant, const struct bench *new,
-			 uint32_t new_variant, const struct bench_judgement *judgement,
+int bench_verdict_states(const struct bench_sides *sides, const struct bench_judgement *judgement,
 			 char *ret_text, size_t size)
 {
 	static const struct {
@@ -240,7 +238,7 @@ int bench_verdict_states(const struct bench *base, uint32_t base_variant, const 
 	struct bench_comparison wall, state;
 	char value[BENCH_VALUE_SIZE];
 	const char *separator = ": ";
-	int err = bench_compare(base, base_variant, new, new_variant, BENCH_WALL, judgement, &wall);
+	int err = bench_compare(sides, BENCH_WALL, judgement, &wall);
 
 	ret_text[0] = '\0';
 	if (err < 0 || !wall.counts[0] || !bench_is_significant(&wall))
@@ -248,8 +246,7 @@ int bench_verdict_states(const struct bench *base, uint32_t base_variant, const 
 	text_append(ret_text, size, "%s%s", wall.change > 0 ? "+" : "",
 		    bench_value_text(value, BENCH_NS, wall.change));
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
-		err = bench_compare(base, base_variant, new, new_variant, states[i].figure,
-				    judgement, &state);
+		err = bench_compare(sides, states[i].figure, judgement, &state);
 		if (err < 0)
 			return err;
 		if (!bench_is_significant(&state) ||

@@ -29,14 +29,21 @@ struct bench_comparison {
 	uint32_t more_runs; /* of each that might settle an unknown one; 0: unknown */
 };
 
+/* Variants of two benchmarks, or of one. */
+struct bench_sides {
+	const struct bench *base;
+	uint32_t base_variant;
+	const struct bench *new;
+	uint32_t new_variant;
+};
+
 struct bench_judgement {
 	double threshold; /* as a part: smaller changes are none */
 	double risk;	  /* of each interval */
 };
 
-/* Of two benchmarks, or of one. -ENOMEM. */
-int bench_compare(const struct bench *base, uint32_t base_variant, const struct bench *new,
-		  uint32_t new_variant, enum bench_figure figure,
+/* -ENOMEM. */
+int bench_compare(const struct bench_sides *sides, enum bench_figure figure,
 		  const struct bench_judgement *judgement, struct bench_comparison *ret_comparison);
 /* The interval leaves 0 out. */
 bool bench_is_significant(const struct bench_comparison *comparison);
@@ -46,8 +53,7 @@ bool bench_is_significant(const struct bench_comparison *comparison);
 void bench_verdict_text(const struct bench_comparison *comparison,
 			const struct bench_judgement *judgement, char *ret_text, size_t size);
 /* "+9.8 ms: +9.7 ms on CPU, +0.1 ms disk"; "": nothing is certain. -ENOMEM. */
-int bench_verdict_states(const struct bench *base, uint32_t base_variant, const struct bench *new,
-			 uint32_t new_variant, const struct bench_judgement *judgement,
+int bench_verdict_states(const struct bench_sides *sides, const struct bench_judgement *judgement,
 			 char *ret_text, size_t size);
 /* "+10.1 %" */
 void bench_percent_text(double part, char *ret_text, size_t size);

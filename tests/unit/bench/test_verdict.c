@@ -14,6 +14,8 @@
 #include "bench/bench_read.h"
 #include "statistics/random.h"
 
+#define BOTH(bench) (&(struct bench_sides){bench, 0, bench, 1})
+
 static const struct bench_judgement usual = {0.01, 0.05};
 
 /* About normal, from -6 to 6. */
@@ -53,7 +55,7 @@ static enum bench_verdict verdict_of(size_t runs, double factor, double scatter,
 	struct bench bench;
 
 	fill(&bench, runs, factor, scatter, seed);
-	assert_int_equal(bench_compare(&bench, 0, &bench, 1, BENCH_WALL, &usual, &comparison), 0);
+	assert_int_equal(bench_compare(BOTH(&bench), BENCH_WALL, &usual, &comparison), 0);
 	bench_done(&bench);
 	return comparison.verdict;
 }
@@ -96,7 +98,7 @@ static void few_scattered_runs_cannot_tell(void **state)
 
 	assert_int_equal(verdict_of(3, 3, 0.001, 1), BENCH_UNKNOWN);
 	fill(&bench, 8, 1.01, 0.3, 3);
-	assert_int_equal(bench_compare(&bench, 0, &bench, 1, BENCH_WALL, &usual, &comparison), 0);
+	assert_int_equal(bench_compare(BOTH(&bench), BENCH_WALL, &usual, &comparison), 0);
 	assert_int_equal(comparison.verdict, BENCH_UNKNOWN);
 	assert_true(comparison.more_runs > 8);
 	bench_verdict_text(&comparison, &usual, text, sizeof(text));
@@ -119,8 +121,7 @@ static void what_was_nothing_is_compared_by_its_difference(void **state)
 	fill(&bench, 10, 1, 0, 1);
 	array_foreach(&bench.runs, run)
 		bench_run_set(run, BENCH_MAJOR_FAULTS, run->variant ? 5 : 0);
-	assert_int_equal(
-		bench_compare(&bench, 0, &bench, 1, BENCH_MAJOR_FAULTS, &usual, &comparison), 0);
+	assert_int_equal(bench_compare(BOTH(&bench), BENCH_MAJOR_FAULTS, &usual, &comparison), 0);
 	assert_false(comparison.has_ratio);
 	assert_int_equal(comparison.verdict, BENCH_SLOWER);
 	bench_verdict_text(&comparison, &usual, text, sizeof(text));
@@ -146,8 +147,7 @@ static void gates_need_size_and_significance(void **state)
 		struct bench bench;
 
 		fill(&bench, table[i].runs, table[i].factor, table[i].scatter, 7);
-		assert_int_equal(
-			bench_compare(&bench, 0, &bench, 1, BENCH_WALL, &usual, &comparison), 0);
+		assert_int_equal(bench_compare(BOTH(&bench), BENCH_WALL, &usual, &comparison), 0);
 		bench_gate_check(&comparison, &usual, 0.05, "new", &result);
 		assert_int_equal(result.outcome, table[i].outcome);
 		bench_done(&bench);
