@@ -10,8 +10,6 @@
 
 #include "base/array.h"
 
-#define FILE_NAME "libpkbpf-alloc.so"
-
 int sampler_library_find(char *path, size_t size, struct error *error)
 {
 	/* from the folder of the executable */
@@ -30,14 +28,15 @@ int sampler_library_find(char *path, size_t size, struct error *error)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		char tried[2 * PATH_MAX], real[PATH_MAX];
 
-		snprintf(tried, sizeof(tried), "%s%s" FILE_NAME, own, places[i]);
+		snprintf(tried, sizeof(tried), "%s%s" SAMPLER_LIBRARY_NAME, own, places[i]);
 		if (realpath(tried, real) && strlen(real) < size) {
 			strcpy(path, real);
 			return 0;
 		}
 	}
 	return error_set(error, ENOENT,
-			 "cannot find " FILE_NAME " beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
+			 "cannot find " SAMPLER_LIBRARY_NAME
+			 " beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
 			 "; install pkbpf completely",
 			 own, own);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#define SAMPLER_LIBRARY_NAME "libpkbpf-alloc.so"
 /* The variable that holds its interval, as in preload/sampler.h. */
 #define SAMPLER_LIBRARY_INTERVAL "PKBPF_ALLOC_INTERVAL"
 
