@@ -11,9 +11,9 @@
 /* libstdc++'s and libc++'s, which call malloc. */
 static bool is_allocator(const struct function *function)
 {
-	static const char *const names[] = {
-		"operator new",	     "__gnu_cxx::new_allocator<",
-		"std::allocator<", "std::allocator_traits<", "std::__new_allocator<"};
+	static const char *const names[] = {"operator new", "__gnu_cxx::new_allocator<",
+					    "std::allocator<", "std::allocator_traits<",
+					    "std::__new_allocator<"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strncmp(function->name, names[i], strlen(names[i])) == 0)

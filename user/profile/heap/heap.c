@@ -234,12 +234,11 @@ static void note_peak(struct heap *heap, struct heap_process *process, uint64_t 
 static void note_ending(struct heap *heap, struct heap_site *site, const struct heap_block *block,
 			uint64_t time_ns)
 {
-	size_t born = generation_of(heap, block->born_ns), end = generation_of(heap, time_ns);
+	/* First the end: it may make fewer generations. */
+	size_t end = generation_of(heap, time_ns), born = generation_of(heap, block->born_ns);
 	struct heap_generation change = generation_with(block, 1),
 			       back = generation_with(block, -1);
 
-	/* The end may have made fewer generations. */
-	born = generation_of(heap, block->born_ns);
 	generation_add(&site->alive[born], &back);
 	if (!site->endings && time_ns > heap->start_ns + ENDINGS_AFTER_NS)
 		site->endings = calloc(1, sizeof(*site->endings));
