@@ -15,6 +15,23 @@
 
 #include "process/relation/relation_writer.h"
 
+/* exec closes descriptors before the kernel knows where the new arguments are. */
+static void wait_for_arguments(pid_t pid)
+{
+	char path[64], first = '\0';
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
+	for (int i = 0; i < 10000 && !first; i++) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		assert_true(fd >= 0);
+		if (read(fd, &first, 1) != 1)
+			usleep(1000);
+		close(fd);
+	}
+	assert_int_not_equal(first, '\0');
+}
+
 /* A shell that waits for input, once it runs. */
 static pid_t run_shell(const char *const *arguments, int *ret_input)
 {
@@ -35,6 +52,7 @@ static pid_t run_shell(const char *const *arguments, int *ret_input)
 	/* Closed by exec. */
 	assert_int_equal(read(ready[0], &byte, 1), 0);
 	close(ready[0]);
+	wait_for_arguments(pid);
 	*ret_input = input[1];
 	return pid;
 }
