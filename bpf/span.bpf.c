@@ -166,6 +166,8 @@ static __always_inline void read_name(struct pkbpf_span_stack *stack, __u64 addr
 
 static __always_inline struct pkbpf_span_frame *frame_at(struct pkbpf_span_stack *stack, __u32 at)
 {
+	/* The compiler may know that `at` is in bounds; the verifier of 5.10 has to see it. */
+	barrier_var(at);
 	return &stack->frames[at & (PKBPF_SPAN_DEPTH - 1)];
 }
 
