@@ -55,7 +55,7 @@ static void reads_provider_name_and_addresses(void **state)
 {
 	struct notes notes = {0};
 
-	put_note(&notes, "stapsdt", 3, here, "pkbpf\0enter\0008@%rdi", 20);
+	put_note(&notes, "stapsdt", 3, here, "pkbpf\0enter\0008@%rdi", 19);
 	put_note(&notes, "GNU", 1, here, "", 0);
 	put_note(&notes, "stapsdt", 3, (uint64_t[]){5, 0, 0}, "a\0b\0", 4);
 	usdt_notes_parse(notes.bytes, notes.size, 0, take, &notes);
