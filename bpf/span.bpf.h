@@ -48,8 +48,11 @@ static __always_inline void span_add_pending(struct pkbpf_span_reading *at, __u3
 	if (queue_ns > wait_ns)
 		queue_ns = wait_ns;
 	at->waited_ns[PKBPF_WAIT_RUNQUEUE] += queue_ns;
-	if (state && state < PKBPF_WAIT_STATES)
-		at->waited_ns[state] += wait_ns - queue_ns;
+	/* The verifier of 5.10 loses the bounds of an index. */
+#pragma unroll
+	for (__u32 i = 1; i < PKBPF_WAIT_STATES; i++)
+		if (i == state)
+			at->waited_ns[i] += wait_ns - queue_ns;
 }
 
 static __always_inline void span_read_account(struct pkbpf_span_reading *at,
