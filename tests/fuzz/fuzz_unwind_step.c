@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t saved = rules + RULES * head;
 	size_t stack = saved;
 	uint64_t regs[PKBPF_REGS] = {0}, ips[MAX_FRAMES + 1];
-	struct unwind_walk_options options;
+	struct unwind_walk_options options = {0};
 	struct unwind_walk_result result;
 	struct input input;
 
