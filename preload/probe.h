@@ -21,6 +21,14 @@
 #error "no probes for this processor"
 #endif
 
+/* A function whose first instruction is a site: callers pass all arguments that it uses. */
+#if __has_attribute(noclone)
+#define PROBE_FUNCTION __attribute__((noinline, noclone))
+#else
+#define PROBE_FUNCTION __attribute__((noinline))
+#endif
+#define PROBE_USES(argument) __asm__ volatile("" ::"r"(argument))
+
 /* The kernel adds the number of tracers to the semaphore. */
 #define PROBE_SEMAPHORE(provider, name)                                                            \
 	__attribute__((                                                                            \

@@ -26,16 +26,18 @@ PROBE_SEMAPHORE(otel_memory, alloc);
 PROBE_SEMAPHORE(otel_memory, free);
 
 /* The arguments are in their registers when the function begins. */
-static __attribute__((noinline, noclone)) void probe_alloc(__attribute__((unused)) void *address,
-							   __attribute__((unused)) size_t size,
-							   __attribute__((unused)) uint64_t weight)
+static PROBE_FUNCTION void probe_alloc(void *address, size_t size, uint64_t weight)
 {
 	PROBE_SITE(otel_memory, alloc, PROBE_ARG0 " " PROBE_ARG1 " " PROBE_ARG2);
+	PROBE_USES(address);
+	PROBE_USES(size);
+	PROBE_USES(weight);
 }
 
-static __attribute__((noinline, noclone)) void probe_free(__attribute__((unused)) void *address)
+static PROBE_FUNCTION void probe_free(void *address)
 {
 	PROBE_SITE(otel_memory, free, PROBE_ARG0);
+	PROBE_USES(address);
 }
 
 /* 0: none is wanted. */

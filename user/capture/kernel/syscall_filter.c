@@ -39,7 +39,7 @@ static int refuse_network(scmp_filter_ctx filter)
 		if (family == AF_UNIX || family == AF_NETLINK)
 			continue;
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family, 0));
 		if (err)
 			return err;
 	}
