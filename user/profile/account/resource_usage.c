@@ -384,13 +384,19 @@ int usage_take_cgroup(struct resource_usage *usage, const struct pkbpf_event_hea
 	return 0;
 }
 
-/* CPU time and memory of one cgroup come in two records. */
+/* CPU time and memory of one cgroup come in records of their own. */
 #define TAKE_KNOWN(name) edge->name = view->name ? view->name : edge->name;
+
+static void take_figures(struct cgroup_limit_view *edge, const struct cgroup_limit_view *view)
+{
+	edge->moment = view->moment;
+	edge->cgroup_id = view->cgroup_id;
+	PKBPF_CGROUP_LIMIT_FIGURES(TAKE_KNOWN, TAKE_KNOWN)
+}
 
 int usage_take_cgroup_limit(struct resource_usage *usage, const struct cgroup_limit_view *view)
 {
 	struct usage_cgroup_limit *limit;
-	struct cgroup_limit_view *edge;
 	uint32_t string;
 	uint64_t *index;
 	bool added;
@@ -405,10 +411,7 @@ int usage_take_cgroup_limit(struct resource_usage *usage, const struct cgroup_li
 		return -ENOMEM;
 	limit = &usage->cgroup_limits.items[*index];
 	limit->path = string;
-	edge = view->moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end;
-	edge->moment = view->moment;
-	edge->cgroup_id = view->cgroup_id;
-	PKBPF_CGROUP_LIMIT_FIGURES(TAKE_KNOWN, TAKE_KNOWN)
+	take_figures(view->moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end, view);
 	return 0;
 }
 
