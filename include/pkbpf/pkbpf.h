@@ -53,16 +53,16 @@ extern "C" {
  * what every tracer of statically defined probes reads.
  */
 #if defined(__x86_64__)
-#define PKBPF_STUB_CODE_ ".byte 0x90\n\tret\n"
+#define PKBPF_STUB_CODE_      ".byte 0x90\n\tret\n"
 #define PKBPF_STUB_ARGUMENTS_ "8@%rdi 8@%rsi 8@%rdx"
 #else
-#define PKBPF_STUB_CODE_ "nop\n\tret\n"
+#define PKBPF_STUB_CODE_      "nop\n\tret\n"
 #define PKBPF_STUB_ARGUMENTS_ "8@x0 8@x1 8@x2"
 #endif
 
 #define PKBPF_STUB_(name)                                                                          \
 	__asm__(".ifndef pkbpf_v1_" name "\n"                                                      \
-		"\t.pushsection .text.pkbpf_v1_" name ",\"axG\",%progbits,pkbpf_v1_" name         \
+		"\t.pushsection .text.pkbpf_v1_" name ",\"axG\",%progbits,pkbpf_v1_" name          \
 		",comdat\n"                                                                        \
 		"\t.weak pkbpf_v1_" name "\n"                                                      \
 		"\t.hidden pkbpf_v1_" name "\n"                                                    \
@@ -245,7 +245,7 @@ class region
 {
 	const char *name_;
 
-public:
+      public:
 	explicit region(const char *name, unsigned long items = 0) : name_(name)
 	{
 		pkbpf_enter(name, items);
@@ -257,7 +257,7 @@ public:
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
 };
-}
+} // namespace pkbpf
 #define PKBPF_REGION_ITEMS(name, items)                                                            \
 	::pkbpf::region PKBPF_NAME_(pkbpf_region_, __COUNTER__)((name), (unsigned long)(items))
 #else

@@ -25,9 +25,9 @@ struct web_options {
 	void *context;
 };
 
-/* Opens a listening socket at "127.0.0.1:7747", "[::1]:7747" or "/path/of/socket", which its user and
- * group may ask and has port 0. What other machines reach needs a token. -EINVAL, errors of bind();
- * with the sentence. */
+/* Opens a listening socket at "127.0.0.1:7747", "[::1]:7747" or "/path/of/socket", which its user
+ * and group may ask and has port 0. What other machines reach needs a token. -EINVAL, errors of
+ * bind(); with the sentence. */
 int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
 	       struct error *error);
 /* store: borrowed until web_stop(). */

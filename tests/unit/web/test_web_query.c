@@ -44,16 +44,11 @@ static void times_are_dates_seconds_or_distances_from_now(void **state)
 
 static void what_is_no_time_is_refused(void **state)
 {
-	static const char *const texts[] = {"",
-					    "yesterday",
-					    "now+1m",
-					    "now-",
-					    "-",
-					    "99999999999999999999",
-					    "2026-11-27",
-					    "2026-13-27T16:00:00Z",
-					    "1e9",
-					    "now-99999999999h"};
+	static const char *const texts[] = {"",		  "yesterday",
+					    "now+1m",	  "now-",
+					    "-",	  "99999999999999999999",
+					    "2026-11-27", "2026-13-27T16:00:00Z",
+					    "1e9",	  "now-99999999999h"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct web_query query;
