@@ -59,7 +59,7 @@ size_t text_memory_limits(const struct text_report *report, size_t most)
 		struct resource_cgroup_limit *added;
 
 		if (!resource_usage_cgroup_limit(usage, i, &limit) ||
-		    !resource_memory_bound(&limit))
+		    !resource_memory_bound(&limit) || !limit.memory_used) /* empty: tells nothing */
 			continue;
 		added = array_add(&limits);
 		if (added)
