@@ -165,7 +165,7 @@ P
 	"$pkbpf" -q -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt
 	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
 	wait $load 2>/dev/null
-	found oom.json out_of_memory "^hungry $load: was killed by the OOM killer, by the memory limit of cgroup .*pkbpf-findings .*; peak RSS [5-9][0-9].[0-9] MiB" ||
+	found oom.json out_of_memory "^hungry $load: was killed by the OOM killer, by the memory limit of .*/pkbpf-findings \\(64.0 MiB\\); peak RSS [5-9][0-9].[0-9] MiB" ||
 		fail "out of memory"
 else
 	not_checked "want of memory: there is no memory controller"
