@@ -122,7 +122,7 @@ static void write_format(const struct format_ops *format, const struct profile *
 		err(1, "%s", path);
 	results_init(&results, profile, ROWS_BY_PROCESS);
 	if (format->write(&results, &options, out) || fclose(out))
-		errx(1, "%s cannot be written", format->name);
+		errx(1, "%s cannot be written", format->file.name);
 	_exit(0);
 }
 
@@ -176,13 +176,13 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%u samples of %u stacks; the profile itself: %.0f ms, %.1f MiB\n", samples, stacks,
 	       cpu_ms(&usage), (double)usage.ru_maxrss / 1024);
-	for (size_t i = 0; (format = format_at(i)); i++) {
-		const char *path = strcmp(format->name, "folded") ? other : folded;
+	for (size_t i = 0; (format = format_of(format_at(i))); i++) {
+		const char *path = strcmp(format->file.name, "folded") ? other : folded;
 		pid_t child = fork();
 
 		if (!child)
 			write_format(format, profile, path);
-		print_row(format->name, child, path);
+		print_row(format->file.name, child, path);
 	}
 	sort_peer(folded);
 	unlink(folded);

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		out = fopen("/dev/null", "w");
 		if (bench_document_init(&document, &bench, &bench, 0.01, 0.05) == 0 && out)
 			for (size_t i = 0; bench_format_at(i); i++)
-				bench_format_at(i)->write(&document, out);
+				bench_format_of(bench_format_at(i))->write(&document, out);
 		bench_document_done(&document);
 		if (out)
 			fclose(out);

@@ -33,8 +33,6 @@ static int csv_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_csv = {
-	.name = "csv",
-	.suffix = ".csv",
-	.summary = "a row per run, in the order of the runs",
+	.file = {"csv", ".csv", "a row per run, in the order of the runs"},
 	.write = csv_write,
 };

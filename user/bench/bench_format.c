@@ -11,34 +11,14 @@
 static const struct bench_format_ops *const formats[] = {BENCH_FORMATS(BENCH_FORMAT_ADDRESS)};
 #undef BENCH_FORMAT_ADDRESS
 
-const struct bench_format_ops *bench_format_at(size_t index)
+const struct file_format *bench_format_at(size_t index)
 {
-	return index < ARRAY_SIZE(formats) ? formats[index] : NULL;
+	return index < ARRAY_SIZE(formats) ? &formats[index]->file : NULL;
 }
 
-const struct bench_format_ops *bench_format_by_name(const char *name)
+const struct bench_format_ops *bench_format_of(const struct file_format *file)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
-	return NULL;
-}
-
-const struct bench_format_ops *bench_format_by_suffix(const char *path)
-{
-	const struct bench_format_ops *best = NULL;
-	size_t best_length = 0, path_length = strlen(path);
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		size_t length = strlen(formats[i]->suffix);
-
-		if (length > best_length && length < path_length &&
-		    strcmp(path + path_length - length, formats[i]->suffix) == 0) {
-			best = formats[i];
-			best_length = length;
-		}
-	}
-	return best;
+	return (const struct bench_format_ops *)file;
 }
 
 /* ---- the document ---- */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/file_format.h"
 #include "bench/bench.h"
 #include "bench/bench_explain.h"
 #include "bench/bench_gate.h"
@@ -50,17 +51,16 @@ void bench_decision_text(const struct bench_document *document, const struct ben
 			 char *ret_text, size_t size);
 
 struct bench_format_ops {
-	const char *name, *suffix, *summary;
+	struct file_format file;
 	bool needs_gates; /* is empty without */
 	bool needs_explanation;
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(const struct bench_document *document, FILE *out);
 };
 
-/* NULL when unknown. The longest matching suffix wins. */
-const struct bench_format_ops *bench_format_by_name(const char *name);
-const struct bench_format_ops *bench_format_by_suffix(const char *path);
-const struct bench_format_ops *bench_format_at(size_t index); /* NULL at the end */
+const struct file_format *bench_format_at(size_t index); /* NULL at the end */
+/* What such a row is the beginning of. */
+const struct bench_format_ops *bench_format_of(const struct file_format *file);
 
 #define BENCH_FORMAT_DECLARE(name) extern const struct bench_format_ops bench_format_##name;
 BENCH_FORMATS(BENCH_FORMAT_DECLARE)

@@ -72,8 +72,6 @@ static int hyperfine_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_hyperfine = {
-	.name = "hyperfine",
-	.suffix = ".hyperfine.json",
-	.summary = "the layout of hyperfine --export-json",
+	.file = {"hyperfine", ".hyperfine.json", "the layout of hyperfine --export-json"},
 	.write = hyperfine_write,
 };

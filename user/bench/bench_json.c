@@ -274,8 +274,7 @@ static int json_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_json = {
-	.name = "json",
-	.suffix = ".json",
-	.summary = "all runs and comparisons, described by bench.schema.json; --baseline reads it",
+	.file = {"json", ".json",
+		 "all runs and comparisons, described by bench.schema.json; --baseline reads it"},
 	.write = json_write,
 };

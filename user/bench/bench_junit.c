@@ -46,9 +46,7 @@ static int junit_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_junit = {
-	.name = "junit",
-	.suffix = ".xml",
-	.summary = "a test case for each --fail-if-slower and --fail-if",
+	.file = {"junit", ".xml", "a test case for each --fail-if-slower and --fail-if"},
 	.needs_gates = true,
 	.write = junit_write,
 };

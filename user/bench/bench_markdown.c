@@ -114,8 +114,6 @@ static int markdown_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_markdown = {
-	.name = "markdown",
-	.suffix = ".md",
-	.summary = "verdicts and a table, for a comment",
+	.file = {"markdown", ".md", "verdicts and a table, for a comment"},
 	.write = markdown_write,
 };

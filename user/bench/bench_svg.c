@@ -22,9 +22,7 @@ static int svg_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_svg = {
-	.name = "svg",
-	.suffix = ".svg",
-	.summary = "with --explain: differential flame graph of the first comparison",
+	.file = {"svg", ".svg", "with --explain: differential flame graph of the first comparison"},
 	.needs_explanation = true,
 	.write = svg_write,
 };

@@ -365,8 +365,6 @@ static int text_write(const struct bench_document *document, FILE *out)
 }
 
 const struct bench_format_ops bench_format_text = {
-	.name = "text",
-	.suffix = ".txt",
-	.summary = "a screen for people",
+	.file = {"text", ".txt", "a screen for people"},
 	.write = text_write,
 };

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file_io.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
+#include "cli/whole_outputs.h"
 #include "base/near_match.h"
 #include "diff/baseline.h"
 #include "diff/diff_format.h"
@@ -16,14 +16,8 @@
 #include "profile/kind_table.h"
 #include "source/source.h"
 
-#define DIFF_OUTPUTS_MAX    16
 #define DIFF_FILES_MAX	    64
 #define DIFF_CONDITIONS_MAX 64
-
-struct diff_output {
-	const char *path;
-	const struct diff_format_ops *format;
-};
 
 struct diff_files {
 	const char *items[DIFF_FILES_MAX];
@@ -32,9 +26,7 @@ struct diff_files {
 
 /* Arrays of fixed size: who frees the options knows nothing of them. */
 struct diff_options {
-	struct diff_output outputs[DIFF_OUTPUTS_MAX];
-	size_t output_count;
-	const struct diff_format_ops *pending_format;
+	struct whole_outputs outputs;
 	const char *conditions[DIFF_CONDITIONS_MAX];
 	size_t condition_count;
 	struct diff_files more[DIFF_SIDES]; /* further runs */
@@ -194,44 +186,51 @@ static int check_conditions(struct differing *diff)
 
 /* ---- writing ---- */
 
-static int write_file(const struct differing *diff, const struct diff_output *output,
+struct writing {
+	struct diff_document document;
+	const struct diff_format_ops *format;
+};
+
+static int write_document(const void *context, FILE *out)
+{
+	const struct writing *writing = context;
+
+	return writing->format->write(&writing->document, out);
+}
+
+static int write_file(const struct differing *diff, const struct diff_format_ops *format,
 		      const char *path, uint32_t kind, const struct invoking_user *user)
 {
 	const struct cli_options *options = diff->options;
 	bool to_stdout = strcmp(path, "-") == 0;
-	struct diff_document document = {
-		.comparison = &diff->comparison,
-		.titles = {title_of(diff, DIFF_BASE), title_of(diff, DIFF_NEW)},
-		.conditions = diff->conditions,
-		.condition_count = diff->own->condition_count,
-		.width = options->width || !to_stdout ? options->width
-						      : console_width(STDOUT_FILENO),
-		.full = options->full,
-		.icicle = options->icicle,
-		.kind = kind,
-		.color = to_stdout ? console_wants_color(options->color, STDOUT_FILENO)
-				   : options->color == COLOR_ALWAYS,
+	const struct writing writing = {
+		.format = format,
+		.document =
+			{
+				.comparison = &diff->comparison,
+				.titles = {title_of(diff, DIFF_BASE), title_of(diff, DIFF_NEW)},
+				.conditions = diff->conditions,
+				.condition_count = diff->own->condition_count,
+				.width = options->width || !to_stdout
+						 ? options->width
+						 : console_width(STDOUT_FILENO),
+				.full = options->full,
+				.icicle = options->icicle,
+				.kind = kind,
+				.color = to_stdout ? console_wants_color(options->color,
+									 STDOUT_FILENO)
+						   : options->color == COLOR_ALWAYS,
+			},
 	};
 	struct error error;
-	struct output_file *file = output_file_open(path, &error);
-	int err;
 
-	if (!file)
-		return fail(diff, &error, EXIT_STATUS_FAILED);
-	err = output->format->write(&document, output_file_stream(file));
-	if (err < 0 && !ferror(output_file_stream(file)))
-		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
-	else
-		err = output_file_commit(file, user->behind_sudo ? user->uid : (uid_t)-1,
-					 user->behind_sudo ? user->gid : (gid_t)-1, &error);
-	output_file_free(file);
-	if (err < 0 && !(err == -EPIPE && to_stdout))
+	if (whole_output_write(path, user, write_document, &writing, &error) < 0)
 		return fail(diff, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;
 }
 
 /* "app.svg" of several kinds becomes "app.cpu.svg", as those of a profile. */
-static char *path_of_kind(const struct diff_output *output, uint32_t kind)
+static char *path_of_kind(const struct whole_output *output, uint32_t kind)
 {
 	const char *path = output->path, *suffix = output->format->suffix;
 	size_t length = strlen(path), end = strlen(suffix);
@@ -246,15 +245,16 @@ static char *path_of_kind(const struct diff_output *output, uint32_t kind)
 }
 
 /* A format of one kind gets a file for each; stdout the first. */
-static int write_output(const struct differing *diff, const struct diff_output *output,
+static int write_output(const struct differing *diff, const struct whole_output *output,
 			const struct invoking_user *user)
 {
+	const struct diff_format_ops *format = diff_format_of(output->format);
 	uint32_t kinds = diff->comparison.kinds_mask;
 	uint32_t first = (uint32_t)__builtin_ctz(kinds);
 	int status = EXIT_STATUS_DONE;
 
-	if (!output->format->one_kind || !(kinds & (kinds - 1)) || strcmp(output->path, "-") == 0)
-		return write_file(diff, output, output->path, first, user);
+	if (!format->one_kind || !(kinds & (kinds - 1)) || strcmp(output->path, "-") == 0)
+		return write_file(diff, format, output->path, first, user);
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && status == EXIT_STATUS_DONE; kind++) {
 		char *path;
 
@@ -262,7 +262,7 @@ static int write_output(const struct differing *diff, const struct diff_output *
 			continue;
 		path = path_of_kind(output, kind);
 		if (path)
-			status = write_file(diff, output, path, kind, user);
+			status = write_file(diff, format, path, kind, user);
 		else
 			status = EXIT_STATUS_FAILED;
 		free(path);
@@ -278,8 +278,8 @@ static int write_outputs(const struct differing *diff)
 
 	if (invoking_user_find(&user, &error) < 0)
 		return fail(diff, &error, EXIT_STATUS_FAILED);
-	for (size_t i = 0; i < diff->own->output_count; i++)
-		if (write_output(diff, &diff->own->outputs[i], &user) != EXIT_STATUS_DONE)
+	for (size_t i = 0; i < diff->own->outputs.count; i++)
+		if (write_output(diff, &diff->own->outputs.items[i], &user) != EXIT_STATUS_DONE)
 			status = EXIT_STATUS_FAILED;
 	invoking_user_done(&user);
 	return status;
@@ -287,25 +287,22 @@ static int write_outputs(const struct differing *diff)
 
 /* ---- baselines ---- */
 
+static int write_measurement(const void *context, FILE *out)
+{
+	return baseline_write(context, out);
+}
+
 static int write_baseline(const struct differing *diff, const char *path)
 {
 	struct invoking_user user = {0};
 	struct error error;
-	struct output_file *file;
-	int err;
+	int err = invoking_user_find(&user, &error);
 
-	if (invoking_user_find(&user, &error) < 0)
-		return fail(diff, &error, EXIT_STATUS_FAILED);
-	file = output_file_open(path, &error);
-	err = file ? baseline_write(&diff->sides[DIFF_BASE], output_file_stream(file)) : 0;
-	if (err < 0)
-		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
-	else if (file)
-		err = output_file_commit(file, user.behind_sudo ? user.uid : (uid_t)-1,
-					 user.behind_sudo ? user.gid : (gid_t)-1, &error);
-	output_file_free(file);
+	if (err == 0)
+		err = whole_output_write(path, &user, write_measurement, &diff->sides[DIFF_BASE],
+					 &error);
 	invoking_user_done(&user);
-	return !file || err < 0 ? fail(diff, &error, EXIT_STATUS_FAILED) : EXIT_STATUS_DONE;
+	return err < 0 ? fail(diff, &error, EXIT_STATUS_FAILED) : EXIT_STATUS_DONE;
 }
 
 /* Adds runs to those that the file has. */
@@ -381,39 +378,24 @@ static int diff_run(const struct cli_options *options, struct console *console)
 
 /* ---- options ---- */
 
-static int check_needs(const struct diff_options *own, struct error *error)
-{
-	for (size_t i = 0; i < own->output_count; i++) {
-		if (own->outputs[i].format->needs_conditions && !own->condition_count)
-			return error_set(error, EINVAL,
-					 "%s requires --fail-if: it has a test case for each",
-					 own->outputs[i].format->name);
-	}
-	return 0;
-}
-
 static int check_outputs(struct diff_options *own, struct error *error)
 {
-	struct diff_output *output = &own->outputs[0];
+	int err = whole_outputs_finish(&own->outputs, diff_format_at, error);
 
-	if (own->pending_format && own->output_count)
-		return error_set(error, EINVAL,
-				 "--format %s follows the last --output; put it before the "
-				 "--output it belongs to",
-				 own->pending_format->name);
-	if (own->output_count)
-		return check_needs(own, error);
-	*output = (struct diff_output){"-", own->pending_format ? own->pending_format
-								: diff_format_at(0)};
-	own->output_count = 1;
-	return check_needs(own, error);
+	for (size_t i = 0; i < own->outputs.count && err == 0; i++)
+		if (diff_format_of(own->outputs.items[i].format)->needs_conditions &&
+		    !own->condition_count)
+			err = error_set(error, EINVAL,
+					"%s requires --fail-if: it has a test case for each",
+					own->outputs.items[i].format->name);
+	return err;
 }
 
 static int diff_check(struct cli_options *options, struct error *error)
 {
 	const struct diff_options *own = options->own;
 
-	if (own->save_baseline && (own->baseline || own->output_count || own->condition_count ||
+	if (own->save_baseline && (own->baseline || own->outputs.count || own->condition_count ||
 				   own->more[DIFF_BASE].count || own->more[DIFF_NEW].count))
 		return error_set(error, EINVAL,
 				 "--save-baseline takes recordings alone, and compares nothing");
@@ -436,39 +418,14 @@ static int diff_check(struct cli_options *options, struct error *error)
 
 static int parse_format(void *context, const char *value, struct error *error)
 {
-	struct diff_options *own = context;
-	const struct diff_format_ops *format = diff_format_by_name(value);
-	char list[128] = "";
-
-	if (!format) {
-		for (size_t i = 0; (format = diff_format_at(i)); i++) {
-			strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
-			strncat(list, format->name, sizeof(list) - strlen(list) - 1);
-		}
-		return error_set(error, EINVAL, "invalid value '%s' for --format: expected %s",
-				 value, list);
-	}
-	own->pending_format = format;
-	return 0;
+	return whole_outputs_set_format(&((struct diff_options *)context)->outputs, diff_format_at,
+					value, error);
 }
 
 static int parse_output(void *context, const char *value, struct error *error)
 {
-	struct diff_options *own = context;
-	struct diff_output *output = &own->outputs[own->output_count];
-
-	if (own->output_count == DIFF_OUTPUTS_MAX)
-		return error_set(error, EINVAL, "more than %d times --output", DIFF_OUTPUTS_MAX);
-	output->path = value;
-	output->format = own->pending_format ? own->pending_format : diff_format_by_suffix(value);
-	if (!output->format && strcmp(value, "-") == 0)
-		output->format = diff_format_at(0);
-	if (!output->format)
-		return error_set(error, EINVAL,
-				 "cannot tell the format of %s by its suffix; use --format", value);
-	own->pending_format = NULL;
-	own->output_count++;
-	return 0;
+	return whole_outputs_add(&((struct diff_options *)context)->outputs, diff_format_at, value,
+				 error);
 }
 
 static int parse_fail_if(void *context, const char *value, struct error *error)

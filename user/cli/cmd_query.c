@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file_io.h"
 #include "base/near_match.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
+#include "cli/whole_outputs.h"
 #include "cli/option_check.h"
 #include "cli/report_profile.h"
 #include "cli/serve_defaults.h"
@@ -64,27 +64,30 @@ static int fail(const struct querying *query, const struct error *error, int err
 
 typedef int (*write_answer)(const void *answer, const struct querying *query, FILE *out);
 
+struct writing {
+	write_answer write;
+	const void *answer;
+	const struct querying *query;
+};
+
+static int write_one(const void *context, FILE *out)
+{
+	const struct writing *writing = context;
+
+	return writing->write(writing->answer, writing->query, out);
+}
+
 static int write_to_output(const struct querying *query, write_answer write, const void *answer)
 {
-	const char *path = query->own->output ? query->own->output : "-";
+	const struct writing writing = {write, answer, query};
 	struct invoking_user user = {0};
-	struct output_file *file;
 	struct error error;
 	int err = invoking_user_find(&user, &error);
 
-	if (err < 0)
-		return fail(query, &error, -EIO);
-	file = output_file_open(path, &error);
-	err = file ? write(answer, query, output_file_stream(file)) : -EIO;
-	if (file && err < 0)
-		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
-	else if (file)
-		err = output_file_commit(file, user.behind_sudo ? user.uid : (uid_t)-1,
-					 user.behind_sudo ? user.gid : (gid_t)-1, &error);
-	output_file_free(file);
+	if (err == 0)
+		err = whole_output_write(query->own->output ? query->own->output : "-", &user,
+					 write_one, &writing, &error);
 	invoking_user_done(&user);
-	if (err == -EPIPE && strcmp(path, "-") == 0)
-		return EXIT_STATUS_DONE;
 	return err < 0 ? fail(query, &error, -EIO) : EXIT_STATUS_DONE;
 }
 
@@ -134,8 +137,9 @@ static const struct diff_format_ops *diff_format(const struct query_options *own
 {
 	if (own->format)
 		return diff_format_by_name(own->format);
-	return own->output && strcmp(own->output, "-") != 0 ? diff_format_by_suffix(own->output)
-							    : diff_format_at(0);
+	return diff_format_of(own->output && strcmp(own->output, "-") != 0
+				      ? file_format_by_suffix(diff_format_at, own->output)
+				      : diff_format_at(0));
 }
 
 static int write_diff(const void *answer, const struct querying *query, FILE *out)

@@ -86,7 +86,7 @@ static void print_events(FILE *out)
 
 static void print_formats(FILE *out)
 {
-	const struct format_ops *format;
+	const struct file_format *format;
 	char left[64];
 
 	fprintf(out, "\nFormats:\n");

@@ -64,7 +64,7 @@ static void add_word(char *list, size_t size, const char *word)
 
 static void list_formats(char *ret_list, size_t size, bool suffixes)
 {
-	const struct format_ops *format;
+	const struct file_format *format;
 
 	ret_list[0] = '\0';
 	for (size_t i = 0; (format = format_at(i)); i++)
@@ -74,7 +74,7 @@ static void list_formats(char *ret_list, size_t size, bool suffixes)
 int output_format_check(const char *name, struct error *error)
 {
 	struct near_match near = {0};
-	const struct format_ops *format;
+	const struct file_format *format;
 	char list[256];
 
 	if (format_by_name(name))
@@ -163,7 +163,7 @@ static int find_format(const struct output_request *request, const struct format
 	else if (strcmp(request->path, "-") == 0)
 		*ret_format = format_by_name("text");
 	else
-		*ret_format = format_by_suffix(request->path);
+		*ret_format = format_of(file_format_by_suffix(format_at, request->path));
 	if (*ret_format)
 		return 0;
 	if (request->format || strcmp(request->path, "-") == 0)
@@ -188,7 +188,7 @@ static int plan_request(struct output_plan *plan, const struct output_request *r
 				  strdup(request->path), error);
 	for (size_t i = 0; i < kind_count && err == 0; i++)
 		err = add_output(plan, format, kinds[i]->kind,
-				 path_of_kind(request->path, format->suffix, kinds[i]->name),
+				 path_of_kind(request->path, format->file.suffix, kinds[i]->name),
 				 error);
 	return err;
 }
@@ -671,5 +671,5 @@ const char *output_plan_format(const struct output_plan *plan, size_t index)
 {
 	const struct output *output = output_at(plan, index);
 
-	return output ? output->format->name : NULL;
+	return output ? output->format->file.name : NULL;
 }

@@ -112,9 +112,7 @@ static int folded_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_folded = {
-	.name = "folded",
-	.suffix = ".folded",
-	.summary = "stacks with both values, for flamegraph.pl",
+	.file = {"folded", ".folded", "stacks with both values, for flamegraph.pl"},
 	.one_kind = true,
 	.write = folded_write,
 };

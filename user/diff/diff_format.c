@@ -10,32 +10,17 @@
 static const struct diff_format_ops *const formats[] = {DIFF_FORMATS(DIFF_FORMAT_ADDRESS)};
 #undef DIFF_FORMAT_ADDRESS
 
-const struct diff_format_ops *diff_format_at(size_t index)
+const struct file_format *diff_format_at(size_t index)
 {
-	return index < ARRAY_SIZE(formats) ? formats[index] : NULL;
+	return index < ARRAY_SIZE(formats) ? &formats[index]->file : NULL;
+}
+
+const struct diff_format_ops *diff_format_of(const struct file_format *file)
+{
+	return (const struct diff_format_ops *)file;
 }
 
 const struct diff_format_ops *diff_format_by_name(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (!strcmp(formats[i]->name, name))
-			return formats[i];
-	return NULL;
-}
-
-const struct diff_format_ops *diff_format_by_suffix(const char *path)
-{
-	const struct diff_format_ops *best = NULL;
-	size_t best_length = 0, path_length = strlen(path);
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		size_t length = strlen(formats[i]->suffix);
-
-		if (length > best_length && length < path_length &&
-		    !strcmp(path + path_length - length, formats[i]->suffix)) {
-			best = formats[i];
-			best_length = length;
-		}
-	}
-	return best;
+	return diff_format_of(file_format_by_name(diff_format_at, name));
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/file_format.h"
 #include "diff/comparison.h"
 #include "diff/diff_condition.h"
 
@@ -23,17 +24,18 @@ struct diff_document {
 };
 
 struct diff_format_ops {
-	const char *name, *suffix, *summary;
+	struct file_format file;
 	bool one_kind;	       /* of which a file holds one */
 	bool needs_conditions; /* is empty without */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(const struct diff_document *document, FILE *out);
 };
 
-/* NULL when unknown. The longest matching suffix wins. */
+const struct file_format *diff_format_at(size_t index); /* NULL at the end */
+/* NULL when unknown. */
 const struct diff_format_ops *diff_format_by_name(const char *name);
-const struct diff_format_ops *diff_format_by_suffix(const char *path);
-const struct diff_format_ops *diff_format_at(size_t index); /* NULL at the end */
+/* What such a row is the beginning of; NULL of NULL. */
+const struct diff_format_ops *diff_format_of(const struct file_format *file);
 
 #define DIFF_FORMAT_DECLARE(name) extern const struct diff_format_ops diff_format_##name;
 DIFF_FORMATS(DIFF_FORMAT_DECLARE)

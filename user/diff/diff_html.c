@@ -205,8 +205,7 @@ static int html_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_html = {
-	.name = "html",
-	.suffix = ".html",
-	.summary = "page with tables and differential flame graphs, also side by side",
+	.file = {"html", ".html",
+		 "page with tables and differential flame graphs, also side by side"},
 	.write = html_write,
 };

@@ -156,8 +156,6 @@ static int json_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_json = {
-	.name = "json",
-	.suffix = ".json",
-	.summary = "all rows with intervals, described by diff.schema.json",
+	.file = {"json", ".json", "all rows with intervals, described by diff.schema.json"},
 	.write = json_write,
 };

@@ -48,9 +48,7 @@ static int junit_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_junit = {
-	.name = "junit",
-	.suffix = ".xml",
-	.summary = "a test case for each --fail-if",
+	.file = {"junit", ".xml", "a test case for each --fail-if"},
 	.needs_conditions = true,
 	.write = junit_write,
 };

@@ -109,8 +109,6 @@ static int markdown_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_markdown = {
-	.name = "markdown",
-	.suffix = ".md",
-	.summary = "conditions and significant changes, for a comment",
+	.file = {"markdown", ".md", "conditions and significant changes, for a comment"},
 	.write = markdown_write,
 };

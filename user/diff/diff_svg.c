@@ -287,9 +287,7 @@ static int svg_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_svg = {
-	.name = "svg",
-	.suffix = ".svg",
-	.summary = "differential flame graph",
+	.file = {"svg", ".svg", "differential flame graph"},
 	.one_kind = true,
 	.write = svg_write,
 };

@@ -283,8 +283,6 @@ static int text_write(const struct diff_document *document, FILE *out)
 }
 
 const struct diff_format_ops diff_format_text = {
-	.name = "text",
-	.suffix = ".txt",
-	.summary = "what changed, at most 40 lines",
+	.file = {"text", ".txt", "what changed, at most 40 lines"},
 	.write = text_write,
 };

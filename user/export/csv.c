@@ -96,8 +96,6 @@ static int csv_write(struct results *results, _unused_ const struct format_optio
 }
 
 const struct format_ops format_csv = {
-	.name = "csv",
-	.suffix = ".csv",
-	.summary = "rows of the resource report",
+	.file = {"csv", ".csv", "rows of the resource report"},
 	.write = csv_write,
 };

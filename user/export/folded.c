@@ -277,9 +277,8 @@ static int folded_write(struct results *results, const struct format_options *op
 }
 
 const struct format_ops format_folded = {
-	.name = "folded",
-	.suffix = ".folded",
-	.summary = "one line per stack for flamegraph.pl, inferno and speedscope",
+	.file = {"folded", ".folded",
+		 "one line per stack for flamegraph.pl, inferno and speedscope"},
 	.one_kind = true,
 	.only_stacks = true,
 	.write = folded_write,

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/file_format.h"
 #include "finding/results.h"
 #include "report/row_order.h"
 
@@ -39,9 +40,7 @@ struct format_slices {
 };
 
 struct format_ops {
-	const char *name;   /* "folded" */
-	const char *suffix; /* ".folded" */
-	const char *summary;
+	struct file_format file;
 	bool one_kind;	  /* holds one profile kind per file */
 	bool shows_times; /* how weights lie in time, if the profile was made of slices */
 	bool only_stacks; /* nothing of the kernel's account, which then need not be read */
@@ -54,10 +53,10 @@ struct format_ops {
 int format_write_slices(const struct format_ops *format, struct results *results,
 			const struct format_options *options, FILE *out);
 
-/* NULL when unknown. The longest matching suffix wins. */
+const struct file_format *format_at(size_t index); /* NULL at the end */
+/* What such a row is the beginning of; NULL of NULL. */
+const struct format_ops *format_of(const struct file_format *file);
+/* NULL when unknown. */
 const struct format_ops *format_by_name(const char *name);
-const struct format_ops *format_by_suffix(const char *path);
-/* index from 0; NULL at the end. */
-const struct format_ops *format_at(size_t index);
 
 #endif

@@ -3,7 +3,6 @@
 #include "export/formats.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/array.h"
 
@@ -22,32 +21,17 @@ int format_write_slices(const struct format_ops *format, struct results *results
 	return err;
 }
 
-const struct format_ops *format_at(size_t index)
+const struct file_format *format_at(size_t index)
 {
-	return index < ARRAY_SIZE(formats) ? formats[index] : NULL;
+	return index < ARRAY_SIZE(formats) ? &formats[index]->file : NULL;
+}
+
+const struct format_ops *format_of(const struct file_format *file)
+{
+	return (const struct format_ops *)file;
 }
 
 const struct format_ops *format_by_name(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (!strcmp(formats[i]->name, name))
-			return formats[i];
-	return NULL;
-}
-
-const struct format_ops *format_by_suffix(const char *path)
-{
-	const struct format_ops *best = NULL;
-	size_t best_length = 0, path_length = strlen(path);
-
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		size_t length = strlen(formats[i]->suffix);
-
-		if (length > best_length && length < path_length &&
-		    !strcmp(path + path_length - length, formats[i]->suffix)) {
-			best = formats[i];
-			best_length = length;
-		}
-	}
-	return best;
+	return format_of(file_format_by_name(format_at, name));
 }

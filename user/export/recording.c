@@ -75,9 +75,8 @@ static const struct format_slices slices = {
 };
 
 const struct format_ops format_recording = {
-	.name = "recording",
-	.suffix = ".pkbpf",
-	.summary = "everything, for pkbpf report: any other output later, on any machine",
+	.file = {"recording", ".pkbpf",
+		 "everything, for pkbpf report: any other output later, on any machine"},
 	.write = recording_write,
 	.slices = &slices,
 };

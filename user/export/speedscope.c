@@ -176,9 +176,7 @@ static int speedscope_write(struct results *results, const struct format_options
 }
 
 const struct format_ops format_speedscope = {
-	.name = "speedscope",
-	.suffix = ".speedscope.json",
-	.summary = "for speedscope.app, all kinds in one file",
+	.file = {"speedscope", ".speedscope.json", "for speedscope.app, all kinds in one file"},
 	.only_stacks = true,
 	.write = speedscope_write,
 };

@@ -21,8 +21,6 @@ static int text_write(struct results *results, const struct format_options *opti
 }
 
 const struct format_ops format_text = {
-	.name = "text",
-	.suffix = ".txt",
-	.summary = "resource report",
+	.file = {"text", ".txt", "resource report"},
 	.write = text_write,
 };

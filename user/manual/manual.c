@@ -150,7 +150,7 @@ static void put_events(FILE *out)
 
 static void put_formats(FILE *out)
 {
-	const struct format_ops *format;
+	const struct file_format *format;
 	char name[LINE_SIZE];
 
 	fputs(".Bl -tag -width Ds\n", out);

@@ -224,7 +224,7 @@ static int write_format(const struct web_query *query, const struct format_ops *
 	answer->status = 200;
 	answer->type = "application/octet-stream";
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		if (strcmp(types[i].format, format->name) != 0)
+		if (strcmp(types[i].format, format->file.name) != 0)
 			continue;
 		answer->type = types[i].type;
 		answer->policy = types[i].policy;

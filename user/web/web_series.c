@@ -94,7 +94,7 @@ static int write_diff(const struct range_diff *diff, const struct web_query *que
 		err = -ENOMEM;
 	answer->status = 200;
 	for (size_t i = 0; i < ARRAY_SIZE(diff_types); i++) {
-		if (strcmp(diff_types[i].format, format->name) != 0)
+		if (strcmp(diff_types[i].format, format->file.name) != 0)
 			continue;
 		answer->type = diff_types[i].type;
 		answer->policy = diff_types[i].policy;

@@ -19,11 +19,11 @@ static void every_format_is_found_by_its_own_name_and_suffix(void **state)
 	size_t count = 0;
 	char path[64];
 
-	for (; (format = format_at(count)); count++) {
-		assert_ptr_equal(format_by_name(format->name), format);
-		snprintf(path, sizeof(path), "/tmp/x%s", format->suffix);
-		assert_ptr_equal(format_by_suffix(path), format);
-		assert_non_null(format->summary);
+	for (; (format = format_of(format_at(count))); count++) {
+		assert_ptr_equal(format_by_name(format->file.name), format);
+		snprintf(path, sizeof(path), "/tmp/x%s", format->file.suffix);
+		assert_ptr_equal(file_format_by_suffix(format_at, path), &format->file);
+		assert_non_null(format->file.summary);
 		assert_non_null(format->write);
 	}
 	assert_true(count > 0);
@@ -53,8 +53,8 @@ static void formats_that_share_results_write_what_each_writes_alone(void **state
 		char *text, *other;
 
 		results_init(&alone, fake.profile, ROWS_BY_PROCESS);
-		text = write_format(format_at(i), &shared);
-		other = write_format(format_at(i), &alone);
+		text = write_format(format_of(format_at(i)), &shared);
+		other = write_format(format_of(format_at(i)), &alone);
 		assert_string_equal(text, other);
 		assert_true(text[0] != '\0');
 		results_done(&alone);
@@ -70,11 +70,11 @@ static void other_names_are_unknown(void **state)
 	assert_null(format_by_name("fold"));
 	assert_null(format_by_name("txt"));
 	assert_null(format_by_name(""));
-	assert_null(format_by_suffix("out.unknown"));
-	assert_null(format_by_suffix("out.foldedx"));
+	assert_null(file_format_by_suffix(format_at, "out.unknown"));
+	assert_null(file_format_by_suffix(format_at, "out.foldedx"));
 	/* A suffix alone is a hidden file without one. */
-	assert_null(format_by_suffix(".folded"));
-	assert_null(format_by_suffix(""));
+	assert_null(file_format_by_suffix(format_at, ".folded"));
+	assert_null(file_format_by_suffix(format_at, ""));
 }
 
 int main(void)

@@ -168,7 +168,7 @@ static void look_at_profile(struct seen *seen, struct reader profile)
 
 static uint8_t *write_and_unpack(enum pkbpf_profile_kind kind, size_t *ret_size)
 {
-	const struct format_ops *format = format_by_suffix("x.pb.gz");
+	const struct format_ops *format = format_of(file_format_by_suffix(format_at, "x.pb.gz"));
 	struct format_options options = {.kind = kind};
 	uint8_t *bytes = malloc(1 << 20);
 	z_stream stream = {0};

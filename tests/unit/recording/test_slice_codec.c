@@ -24,17 +24,17 @@ static void expect_same_document(const struct profile *profile, const struct pro
 
 	/* Random numbers hide addresses in a recording, and a named function has one address
 	 * there, where pprof has one for each instruction. */
-	if (strcmp(format->name, "recording") == 0 || strcmp(format->name, "pprof") == 0)
+	if (strcmp(format->file.name, "recording") == 0 || strcmp(format->file.name, "pprof") == 0)
 		return;
-	expected = recorded_document(profile, format->name, by, kind, &expected_size);
-	got = recorded_document(read, format->name, by, kind, &got_size);
+	expected = recorded_document(profile, format->file.name, by, kind, &expected_size);
+	got = recorded_document(read, format->file.name, by, kind, &got_size);
 	if (expected_size != got_size || memcmp(expected, got, got_size) != 0) {
 		while (at < expected_size && at < got_size && expected[at] == got[at])
 			at++;
 		at = at > 100 ? at - 100 : 0;
 		print_error("--- live\n%.200s\n--- from the recording\n%.200s\n", expected + at,
 			    got + at);
-		fail_msg("%s differs at byte %zu", format->name, at);
+		fail_msg("%s differs at byte %zu", format->file.name, at);
 	}
 	free(expected);
 	free(got);
@@ -46,7 +46,7 @@ static void expect_same_documents(const struct profile *profile, const struct pr
 						 ROWS_BY_COMM};
 	const struct format_ops *format;
 
-	for (size_t i = 0; (format = format_at(i)); i++)
+	for (size_t i = 0; (format = format_of(format_at(i))); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(groupings); j++)
 			for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 				expect_same_document(profile, read, format, groupings[j], kind);

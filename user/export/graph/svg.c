@@ -345,9 +345,7 @@ static int svg_write(struct results *results, const struct format_options *optio
 }
 
 const struct format_ops format_svg = {
-	.name = "svg",
-	.suffix = ".svg",
-	.summary = "flame graph for a browser: zoom, search",
+	.file = {"svg", ".svg", "flame graph for a browser: zoom, search"},
 	.one_kind = true,
 	.only_stacks = true,
 	.write = svg_write,

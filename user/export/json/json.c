@@ -71,8 +71,6 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 }
 
 const struct format_ops format_json = {
-	.name = "json",
-	.suffix = ".json",
-	.summary = "resource report, described by report.schema.json",
+	.file = {"json", ".json", "resource report, described by report.schema.json"},
 	.write = json_write,
 };

@@ -94,9 +94,8 @@ static int html_write(struct results *results, const struct format_options *opti
 }
 
 const struct format_ops format_html = {
-	.name = "html",
-	.suffix = ".html",
-	.summary = "report for a browser: findings, tables, flame graphs, latencies",
+	.file = {"html", ".html",
+		 "report for a browser: findings, tables, flame graphs, latencies"},
 	.shows_times = true,
 	.write = html_write,
 };

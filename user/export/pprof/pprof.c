@@ -458,9 +458,7 @@ static int pprof_write(struct results *results, const struct format_options *opt
 }
 
 const struct format_ops format_pprof = {
-	.name = "pprof",
-	.suffix = ".pb.gz",
-	.summary = "for go tool pprof, Pyroscope, Parca and Grafana",
+	.file = {"pprof", ".pb.gz", "for go tool pprof, Pyroscope, Parca and Grafana"},
 	.one_kind = true,
 	.only_stacks = true,
 	.write = pprof_write,

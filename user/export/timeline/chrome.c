@@ -412,10 +412,9 @@ static const struct format_slices slices = {
 };
 
 const struct format_ops format_chrome = {
-	.name = "chrome",
-	.suffix = ".trace.json",
-	.summary = "Chrome trace events for Perfetto: what each slice held, slow block requests; "
-		   "single events with --trace",
+	.file = {"chrome", ".trace.json",
+		 "Chrome trace events for Perfetto: what each slice held, slow block requests; "
+		 "single events with --trace"},
 	.write = chrome_write,
 	.slices = &slices,
 };

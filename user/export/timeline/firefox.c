@@ -286,10 +286,9 @@ static const struct format_slices slices = {
 };
 
 const struct format_ops format_firefox = {
-	.name = "firefox",
-	.suffix = ".firefox.json",
-	.summary = "for profiler.firefox.com: what each slice held, slow block requests; "
-		   "single events with --trace",
+	.file = {"firefox", ".firefox.json",
+		 "for profiler.firefox.com: what each slice held, slow block requests; "
+		 "single events with --trace"},
 	.write = firefox_write,
 	.slices = &slices,
 };
