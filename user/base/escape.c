@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Makes names chosen by strangers harmless to a terminal, CSV, JSON or markup. */
+/* Makes names chosen by strangers harmless to a terminal, CSV, JSON or markup; bytes as text. */
 #include "base/escape.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define INVALID UINT32_MAX
+#define INVALID		   UINT32_MAX
+#define MARKDOWN_CODE_SIZE 200
 
 /* One character of NUL-terminated text. Invalid input gives INVALID and the length of the longest
  * prefix of a well-formed sequence (at least 1), as Unicode 15 section 3.9 recommends for
@@ -198,5 +199,39 @@ void escape_markup(FILE *out, const char *text)
 		else
 			fwrite(text, 1, length, out);
 		text += length;
+	}
+}
+
+void escape_markdown_code(FILE *out, const char *text)
+{
+	char clean[MARKDOWN_CODE_SIZE];
+
+	escape_terminal(clean, sizeof(clean), text);
+	fputc('`', out);
+	/* Nothing but ` and, in tables, | means anything in code. */
+	for (const char *at = clean; *at; at++) {
+		if (*at == '|')
+			fputs("\\|", out);
+		else
+			fputc(*at == '`' ? '\'' : *at, out);
+	}
+	fputc('`', out);
+}
+
+void escape_base64(FILE *out, const void *bytes, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < size; i += 3) {
+		size_t left = size - i;
+		uint32_t three = (uint32_t)at[i] << 16 | (left > 1 ? (uint32_t)at[i + 1] << 8 : 0) |
+				 (left > 2 ? at[i + 2] : 0);
+		const char text[4] = {digits[three >> 18], digits[three >> 12 & 63],
+				      left > 1 ? digits[three >> 6 & 63] : '=',
+				      left > 2 ? digits[three & 63] : '='};
+
+		fwrite(text, 1, sizeof(text), out);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Escaping of untrusted names for terminals, CSV, JSON and markup. */
+/* Escaping of untrusted names for terminals, CSV, JSON and markup; bytes as text. */
 #ifndef PKBPF_BASE_ESCAPE_H
 #define PKBPF_BASE_ESCAPE_H
 
@@ -19,5 +19,10 @@ void escape_csv(FILE *out, const char *text);
 /* Writes text with & < > " ' as entities, controls and invisible characters as '?', invalid UTF-8
  * as U+FFFD. */
 void escape_markup(FILE *out, const char *text);
+/* Writes `text` as code of Markdown that may stand in a table, cut to 200 bytes: a ` becomes a
+ * quote. */
+void escape_markdown_code(FILE *out, const char *text);
+/* Writes bytes as base64 (RFC 4648), padded. */
+void escape_base64(FILE *out, const void *bytes, size_t size);
 
 #endif

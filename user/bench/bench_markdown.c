@@ -5,24 +5,6 @@
 #include "base/escape.h"
 #include "bench/bench_format.h"
 
-#define NAME_MAX_BYTES 200
-
-/* As code, in which nothing but ` and, in tables, | means anything. */
-static void put_code(FILE *out, const char *text)
-{
-	char clean[NAME_MAX_BYTES];
-
-	escape_terminal(clean, sizeof(clean), text);
-	fputc('`', out);
-	for (const char *at = clean; *at; at++) {
-		if (*at == '|')
-			fputs("\\|", out);
-		else
-			fputc(*at == '`' ? '\'' : *at, out);
-	}
-	fputc('`', out);
-}
-
 static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
 		       FILE *out)
 {
@@ -30,12 +12,12 @@ static void write_pair(const struct bench_document *document, const struct bench
 	char verdict[BENCH_SENTENCE_SIZE];
 
 	bench_decision_text(document, pair, verdict, sizeof(verdict));
-	put_code(out, document->bench->variants.items[pair->new].label);
+	escape_markdown_code(out, document->bench->variants.items[pair->new].label);
 	if (document->baseline)
 		fputs(" against the baseline", out);
 	else {
 		fputs(" against ", out);
-		put_code(out, base->variants.items[pair->base].label);
+		escape_markdown_code(out, base->variants.items[pair->base].label);
 	}
 	fprintf(out, ": **%s**", verdict);
 	if (pair->states[0])
@@ -67,7 +49,7 @@ static void write_row(const struct bench *bench, uint32_t variant, const char *m
 						    BENCH_MINOR_FAULTS};
 
 	fprintf(out, "| %s", mark);
-	put_code(out, bench->variants.items[variant].label);
+	escape_markdown_code(out, bench->variants.items[variant].label);
 	fputs(" |", out);
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		write_value(bench, variant, figures[i], out);
@@ -86,7 +68,7 @@ static int markdown_write(const struct bench_document *document, FILE *out)
 		      : gate->outcome == BENCH_GATE_FAILED ? "- **failed**: "
 							   : "- **not checked**: ",
 		      out);
-		put_code(out, gate->sentence);
+		escape_markdown_code(out, gate->sentence);
 		fputc('\n', out);
 	}
 	fputs("\n| command | wall (95 % interval) | CPU | run queue | sleep | disk | peak RSS | "

@@ -24,24 +24,6 @@ static void put_name(FILE *out, const char *name)
 	escape_markup(out, escape_terminal(clean, sizeof(clean), name));
 }
 
-static void write_base64(FILE *out, const unsigned char *bytes, size_t size)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < size; i += 3) {
-		size_t left = size - i;
-		uint32_t three = (uint32_t)bytes[i] << 16 |
-				 (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				 (left > 2 ? bytes[i + 2] : 0);
-
-		fputc(digits[three >> 18], out);
-		fputc(digits[three >> 12 & 63], out);
-		fputc(left > 1 ? digits[three >> 6 & 63] : '=', out);
-		fputc(left > 2 ? digits[three & 63] : '=', out);
-	}
-}
-
 static unsigned long height_of(const char *svg)
 {
 	const char *height = strstr(svg, " height=\"");
@@ -79,7 +61,7 @@ static int write_graph(const struct diff_document *document, uint32_t kind, FILE
 			"title=\"Differential flame graph, %s\" "
 			"data-graph=\"",
 			height_of(svg), kind_ops_of((enum pkbpf_profile_kind)kind)->title);
-		write_base64(out, (const unsigned char *)svg, size);
+		escape_base64(out, svg, size);
 		fputs("\"></iframe></div></div>\n", out);
 	}
 	free(svg);

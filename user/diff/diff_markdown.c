@@ -7,32 +7,14 @@
 #include "diff/diff_words.h"
 #include "profile/kind_table.h"
 
-#define ROWS_MAX       20
-#define NAME_MAX_BYTES 200
-
-/* As code, in which nothing but ` and, in tables, | means anything; a name with ` is set without.
- */
-static void put_code(FILE *out, const char *text)
-{
-	char clean[NAME_MAX_BYTES];
-
-	escape_terminal(clean, sizeof(clean), text);
-	fputc('`', out);
-	for (const char *at = clean; *at; at++) {
-		if (*at == '|')
-			fputs("\\|", out);
-		else
-			fputc(*at == '`' ? '\'' : *at, out);
-	}
-	fputc('`', out);
-}
+#define ROWS_MAX 20
 
 static void write_row(const struct comparison *comparison, const struct diff_row *row, FILE *out)
 {
 	char text[DIFF_WORDS_SIZE];
 
 	fprintf(out, "| %s | ", diff_words_level(row->key.level));
-	put_code(out, diff_row_name(comparison, row));
+	escape_markdown_code(out, diff_row_name(comparison, row));
 	for (int side = 0; side < DIFF_SIDES; side++)
 		fprintf(out, " | %s",
 			diff_words_value(text, row->key.kind, row->sides[side].value));
@@ -87,7 +69,7 @@ static int markdown_write(const struct diff_document *document, FILE *out)
 		      : result->outcome == DIFF_CONDITION_HELD ? "- **failed**: "
 							       : "- **not checked**: ",
 		      out);
-		put_code(out, result->sentence);
+		escape_markdown_code(out, result->sentence);
 		fputc('\n', out);
 	}
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)

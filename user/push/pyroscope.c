@@ -124,24 +124,6 @@ static int find_services(struct services *services, const struct profile *profil
 
 /* ---- writing ---- */
 
-static void write_base64(const unsigned char *bytes, size_t size, FILE *out)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < size; i += 3) {
-		size_t left = size - i;
-		uint32_t three = (uint32_t)bytes[i] << 16 |
-				 (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-				 (left > 2 ? bytes[i + 2] : 0);
-
-		fputc(digits[three >> 18], out);
-		fputc(digits[three >> 12 & 63], out);
-		fputc(left > 1 ? digits[three >> 6 & 63] : '=', out);
-		fputc(left > 2 ? digits[three & 63] : '=', out);
-	}
-}
-
 static void write_label(const char *name, const char *value, bool first, FILE *out)
 {
 	fprintf(out, "%s{\"name\":\"%s\",\"value\":", first ? "" : ",", name);
@@ -194,7 +176,7 @@ static int write_series(struct writing *writing, const struct service *service,
 		write_label("service_name", service->name, false, writing->out);
 		write_label("host", writing->host, false, writing->out);
 		fprintf(writing->out, "],\"samples\":[{\"rawProfile\":\"");
-		write_base64((const unsigned char *)bytes, size, writing->out);
+		escape_base64(writing->out, bytes, size);
 		fprintf(writing->out, "\"}]}");
 	}
 	free(bytes);

@@ -212,6 +212,33 @@ static void markup_is_escaped(void **state)
 	check_stream(escape_markup, cases, ARRAY_SIZE(cases));
 }
 
+static void code_of_markdown_cannot_be_left(void **state)
+{
+	static const struct escape_case cases[] = {
+		{"", "``"},
+		{"a|b", "`a\\|b`"},
+		{"`rm`\n# b", "`'rm'?# b`"},
+	};
+
+	check_stream(escape_markdown_code, cases, ARRAY_SIZE(cases));
+}
+
+static void write_base64(FILE *out, const char *text)
+{
+	escape_base64(out, text, strlen(text));
+}
+
+/* The test vectors of RFC 4648, section 10. */
+static void bytes_are_padded_base64(void **state)
+{
+	static const struct escape_case cases[] = {
+		{"", ""},	 {"f", "Zg=="},		 {"fo", "Zm8="},
+		{"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}, {"\xff\xfe\xfb", "//77"},
+	};
+
+	check_stream(write_base64, cases, ARRAY_SIZE(cases));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +250,8 @@ int main(void)
 		cmocka_unit_test(json_strings_are_escaped),
 		cmocka_unit_test(csv_cells_are_quoted_and_defused),
 		cmocka_unit_test(markup_is_escaped),
+		cmocka_unit_test(code_of_markdown_cannot_be_left),
+		cmocka_unit_test(bytes_are_padded_base64),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "capture/kernel/capability_numbers.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
 #include "machine/energy.h"
@@ -24,13 +24,6 @@
 #define INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
 #define INITIAL_PID_NAMESPACE	 0xEFFFFFFCU
 #define INITIAL_USER_NAMESPACE	 0xEFFFFFFDU
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
 
 static bool have_capability(cap_t caps, cap_value_t value)
 {

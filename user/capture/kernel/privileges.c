@@ -4,21 +4,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/capability.h>
 #include <sys/prctl.h>
 
 #include "base/array.h"
+#include "capture/kernel/capability_numbers.h"
 #include "capture/kernel/syscall_filter.h"
-
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
-#ifndef CAP_CHECKPOINT_RESTORE
-#define CAP_CHECKPOINT_RESTORE 40
-#endif
 
 static const cap_value_t kept[] = {
 	/* programs, maps, events */

@@ -3,11 +3,12 @@
 #include "export/page/packed_text.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 /* Its input is const then. */
 #define ZLIB_CONST
 #include <zlib.h>
+
+#include "base/escape.h"
 
 /* Data packs well at any level; higher ones take several times as long for a few percent. */
 #define LEVEL 6
@@ -19,28 +20,6 @@ struct packed_text {
 	z_stream stream;
 	unsigned char packed[PACKED_SIZE];
 };
-
-static void write_base64(FILE *out, const unsigned char *bytes, size_t size)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < size; i += 3) {
-		size_t have = size - i < 3 ? size - i : 3;
-		uint32_t bits = (uint32_t)bytes[i] << 16;
-		char text[4];
-
-		if (have > 1)
-			bits |= (uint32_t)bytes[i + 1] << 8;
-		if (have > 2)
-			bits |= bytes[i + 2];
-		text[0] = digits[bits >> 18];
-		text[1] = digits[bits >> 12 & 63];
-		text[2] = have > 1 ? digits[bits >> 6 & 63] : '=';
-		text[3] = have > 2 ? digits[bits & 63] : '=';
-		fwrite(text, 1, sizeof(text), out);
-	}
-}
 
 /* Full buffers go out; the rest waits for more, or the end. */
 static int pack(struct packed_text *text, const char *data, size_t size, int flush)
@@ -58,7 +37,7 @@ static int pack(struct packed_text *text, const char *data, size_t size, int flu
 			return 0;
 		if (stream->avail_out && result != Z_STREAM_END)
 			return -EIO;
-		write_base64(text->out, text->packed, sizeof(text->packed) - stream->avail_out);
+		escape_base64(text->out, text->packed, sizeof(text->packed) - stream->avail_out);
 		stream->next_out = text->packed;
 		stream->avail_out = sizeof(text->packed);
 	} while (result != Z_STREAM_END);
