@@ -15,7 +15,7 @@
 #include "process/procfs_maps.h"
 #include "unwind/table/table_cache.h"
 
-#define QUIET_NS (300 * NS_PER_MS)
+#define QUIET_NS (1000 * NS_PER_MS)
 #define LIMIT_NS (30 * NS_PER_SECOND)
 
 struct fixture {
