@@ -34,6 +34,8 @@
 #define SLICE_MIN_NS	(1 * NS_PER_SECOND)
 #define SLICE_MAX_NS	(60 * NS_PER_SECOND)
 #define FREQUENCY_HZ	19
+/* Half-full rings and new processes wake the collector earlier. */
+#define LOOK_MS		500
 #define TOKEN_MAX_BYTES 4096
 #define TOKEN_LEAST	16
 
@@ -41,7 +43,7 @@ struct serve_options {
 	const char *listen, *store, *token_file, *config;
 	uint64_t store_bytes, slice_ns;
 	double max_cpu; /* share of the machine; 0: no limit */
-	bool check_config;
+	bool check_config, inlines;
 	char *text;    /* of the configuration */
 	char *applied; /* the same, taken apart: options borrow from it */
 };
@@ -140,6 +142,8 @@ static void choose_options(struct serving *serving, const struct cli_options *op
 	serving->live.log = &serving->log;
 	serving->live.every_ns = serving->own.slice_ns;
 	serving->live.want_resources = true;
+	serving->live.look_interval_ms = LOOK_MS;
+	serving->live.no_inline = !own->inlines;
 	choose_sources(serving);
 	serving->governor.limit = own->max_cpu;
 	if (!own->max_cpu)
@@ -577,6 +581,8 @@ static const struct option_row own_options[] = {
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(token_file)},
+	{0, "inline", NULL, "show inlined functions: reads the debug information of each program",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, SERVE(inlines)},
 	{'s', "interval", "TIME", "length of a slice, 1s to 1m; default 10s",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, SERVE(slice_ns)},
 	{0},
@@ -586,13 +592,14 @@ const struct command_row command_serve = {
 	.name = "serve",
 	.synopsis = "serve [OPTIONS]",
 	.summary = "Profiles all the time: keeps a history and answers over HTTP",
-	.options =
-		(const char *const[]){
-			"pid",	     "children", "no-children", "tid",		 "cgroup",
-			"container", "comm",	 "events",	"frequency",	 "duration",
-			"user",	     "kernel",	 "unwind",	"unwind-tables", "python",
-			"slow-io",   "wakers",	 "min-block",	"max-overhead",	 "kernel-threads",
-			"no-inline", "quiet",	 "verbose",	"color",	 NULL},
+	.options = (const char *const[]){"pid",		 "children",	   "no-children",
+					 "tid",		 "cgroup",	   "container",
+					 "comm",	 "events",	   "frequency",
+					 "duration",	 "user",	   "kernel",
+					 "unwind",	 "unwind-tables",  "python",
+					 "slow-io",	 "wakers",	   "min-block",
+					 "max-overhead", "kernel-threads", "quiet",
+					 "verbose",	 "color",	   NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events (below), separated by commas; default: all but "

@@ -123,31 +123,36 @@ static void note_slice(struct front *front, const struct profile *slice)
 	results_done(&results);
 }
 
+static void add_block(struct front *front, const struct recording_block *block)
+{
+	struct recording_sections sections = recording_block_sections(block);
+	struct profile *slice;
+
+	if (slice_decode(block, NULL, &slice) < 0) {
+		web_note_dropped(front->web, 1);
+		return;
+	}
+	/* What could not be written is in the store's state, which metrics and /readyz tell. */
+	store_add(front->store, slice, &sections);
+	note_slice(front, slice);
+	profile_free(slice);
+}
+
 static void take_slice(struct front *front, int fd)
 {
-	struct store *store = front->store;
-	struct web *web = front->web;
 	struct recording_reader reader;
 	struct recording_block block;
-	struct profile *slice;
 	struct error error;
-	bool whole = false;
 
 	if (recording_reader_open(&reader, fd, &error) < 0)
 		return;
 	if (reader.blocks.count && recording_reader_read(&reader, 0, &block) == 0) {
-		whole = slice_decode(&block, NULL, &slice) == 0;
+		add_block(front, &block);
 		recording_block_done(&block);
+	} else {
+		web_note_dropped(front->web, 1);
 	}
 	recording_reader_done(&reader);
-	if (!whole) {
-		web_note_dropped(web, 1);
-		return;
-	}
-	/* What could not be written is in the store's state, which metrics and /readyz tell. */
-	store_add(store, slice);
-	note_slice(front, slice);
-	profile_free(slice);
 }
 
 static int start_answering(struct front *front, struct web_options *web, struct error *error)

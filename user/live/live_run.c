@@ -289,14 +289,19 @@ static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns
 	return err;
 }
 
+static int look_interval_ms(const struct live_options *options)
+{
+	if (options->look_interval_ms)
+		return (int)options->look_interval_ms;
+	return sources_can_wait(options->kinds_mask) ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS;
+}
+
 static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t until_ns)
 {
-	bool can_wait = sources_can_wait(run->options.kinds_mask);
 	int rest_ms = run->containers ? container_watch_rest_ms(run->containers) : -1;
 	uint64_t look_ns =
-		now_ns + NS_PER_MS * (uint64_t)live_capture_rest_ms(run->capture,
-								    can_wait ? CPU_LOOK_INTERVAL_MS
-									     : LOOK_INTERVAL_MS);
+		now_ns + NS_PER_MS * (uint64_t)live_capture_rest_ms(
+					     run->capture, look_interval_ms(&run->options));
 
 	if (look_ns < until_ns)
 		until_ns = look_ns;

@@ -366,6 +366,18 @@ void recording_block_done(struct recording_block *block)
 	*block = (struct recording_block){0};
 }
 
+struct recording_sections recording_block_sections(const struct recording_block *block)
+{
+	const struct recording_section *last =
+		block->section_count ? &block->sections[block->section_count - 1] : NULL;
+
+	return (struct recording_sections){
+		.bytes = {.items = block->bytes,
+			  .count = last ? (size_t)(last->data + last->stored - block->bytes) : 0},
+		.count = block->section_count,
+	};
+}
+
 const struct recording_section *recording_block_find(const struct recording_block *block,
 						     uint16_t kind)
 {

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "recording/recording_file.h"
+#include "recording/recording_writer.h"
 
 struct recording_place { /* of a block */
 	struct recording_span span;
@@ -53,6 +54,8 @@ struct recording_block {
 int recording_reader_read(const struct recording_reader *reader, size_t index,
 			  struct recording_block *ret_block);
 void recording_block_done(struct recording_block *block);
+/* The block as it was read, to be written elsewhere; borrows its bytes. */
+struct recording_sections recording_block_sections(const struct recording_block *block);
 /* NULL: the block has none of this kind. */
 const struct recording_section *recording_block_find(const struct recording_block *block,
 						     uint16_t kind);

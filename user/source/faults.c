@@ -41,7 +41,7 @@ _Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them
  * frees its memory. */
 #define ACCOUNTED 16384U
 /* Processes are drained soon after they exit, while the stream still knows them. */
-#define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
 
 /* Number in include/uapi/linux/bpf.h; since Linux 5.17. */
 #define HELPER_FIND_VMA ((enum bpf_func_id)180)

@@ -184,27 +184,33 @@ static void make_room(struct store *store, uint64_t bytes, int64_t now_unix_ns)
 	}
 }
 
-static int write_window(struct store *store, int level, const struct profile *profile)
+static int write_sections(struct store *store, int level, const struct profile *profile,
+			  const struct recording_sections *sections)
 {
-	_cleanup_(recording_sections_done) struct recording_sections sections = {0};
 	struct recording_span span = slice_span(profile);
 	uint64_t segment_bytes = level_bytes(store, level) / SEGMENTS_OF_LEVEL;
 	struct store_folder *folder = &store->folders[level];
 	int64_t now_unix_ns = span.begin_unix_ns + (int64_t)(span.end_ns - span.begin_ns);
-	int err = slice_encode(profile, store->secret, &sections);
+	int err;
 
-	if (err < 0)
-		return err;
 	if (segment_bytes < SEGMENT_MIN_BYTES)
 		segment_bytes = SEGMENT_MIN_BYTES;
 	pthread_mutex_lock(&store->lock);
-	make_room(store, sections.bytes.count, now_unix_ns);
-	err = store_folder_add(folder, &span, &sections);
+	make_room(store, sections->bytes.count, now_unix_ns);
+	err = store_folder_add(folder, &span, sections);
 	store->failing = -err;
 	store->lost_windows += err < 0;
 	store_folder_seal(folder, segment_bytes, levels[level].segment_ns, now_unix_ns);
 	pthread_mutex_unlock(&store->lock);
 	return err;
+}
+
+static int write_window(struct store *store, int level, const struct profile *profile)
+{
+	_cleanup_(recording_sections_done) struct recording_sections sections = {0};
+	int err = slice_encode(profile, store->secret, &sections);
+
+	return err < 0 ? err : write_sections(store, level, profile, &sections);
 }
 
 static int64_t length_of(const struct profile *profile)
@@ -264,9 +270,11 @@ static int grow(struct store *store, int level, const struct profile *window)
 	return err < 0 ? err : end_err;
 }
 
-int store_add(struct store *store, const struct profile *slice)
+int store_add(struct store *store, const struct profile *slice,
+	      const struct recording_sections *encoded)
 {
-	int err = write_window(store, STORE_SLICE, slice);
+	int err = encoded ? write_sections(store, STORE_SLICE, slice, encoded)
+			  : write_window(store, STORE_SLICE, slice);
 	int grow_err = grow(store, STORE_MINUTE, slice);
 
 	return err < 0 ? err : grow_err;

@@ -28,6 +28,7 @@
 enum store_level { STORE_SLICE, STORE_MINUTE, STORE_TEN, STORE_HOUR, STORE_LEVELS };
 
 struct store;
+struct recording_sections;
 
 struct store_options {
 	const char *path;     /* made when it is not there */
@@ -43,9 +44,11 @@ int store_open(const struct store_options *options, struct store **ret_store, st
 /* Writes what is not on disk yet, and seals. NULL is fine. */
 void store_close(struct store *store);
 
-/* Adds a slice, which slice_new() or a decoder made, to all levels. The first error of a level; it
+/* Adds a slice, which slice_new() or a decoder made, to all levels. encoded: what it was decoded
+ * from, which is written as it is; NULL: it is encoded. The first error of a level; it
  * is tried again with the next window. -ENOSPC, -EIO, …: that window is missing in the store. */
-int store_add(struct store *store, const struct profile *slice);
+int store_add(struct store *store, const struct profile *slice,
+	      const struct recording_sections *encoded);
 
 struct store_window {
 	enum store_level level;

@@ -17,6 +17,7 @@
 
 #include "account_scenario.h"
 #include "profile/slice/slice.h"
+#include "recording/slice_codec.h"
 #include "store/store.h"
 #include "temp_tree.h"
 
@@ -74,7 +75,7 @@ static int add(struct store *store, int64_t n)
 	info->end_ns = info->start_ns + SLICE;
 	/* The clock is set a little, again and again. */
 	info->start_unix_ns = BEGIN + n * SLICE + n % 3 * 1000;
-	err = store_add(store, slice);
+	err = store_add(store, slice, NULL);
 	profile_free(slice);
 	return err;
 }
@@ -128,6 +129,29 @@ static void every_event_of_an_interval_is_counted_once(void **state)
 	assert_int_equal(samples_of(store, BEGIN + SLICE / 2, BEGIN + 2 * SLICE + SLICE / 2),
 			 3 * one);
 	assert_int_equal(samples_of(store, BEGIN - 1000 * SECOND, BEGIN - 900 * SECOND), 0);
+	store_close(store);
+}
+
+static void a_slice_is_kept_as_it_was_encoded(void **state)
+{
+	struct store *store = open_store(BIG);
+	struct recording_sections sections = {0};
+	struct profile_info *info = profile_info(fake.profile);
+	struct store_windows windows;
+	uint64_t samples;
+
+	add_many(store, 0, 1);
+	samples = samples_of(store, BEGIN, BEGIN + 1);
+	info->start_ns = (uint64_t)(1000 * SECOND + SLICE);
+	info->end_ns = info->start_ns + SLICE;
+	info->start_unix_ns = BEGIN + SLICE;
+	assert_int_equal(slice_encode(fake.profile, 1, &sections), 0);
+	assert_int_equal(store_add(store, fake.profile, &sections), 0);
+	recording_sections_done(&sections);
+	assert_int_equal(store_list(store, STORE_SLICE, BEGIN, FOREVER, &windows), 0);
+	assert_int_equal(windows.list.count, 2);
+	array_free(&windows.list);
+	assert_int_equal(samples_of(store, BEGIN + SLICE, FOREVER), samples);
 	store_close(store);
 }
 
@@ -337,6 +361,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_event_of_an_interval_is_counted_once),
+		TEST(a_slice_is_kept_as_it_was_encoded),
 		TEST(a_long_interval_is_read_from_coarse_windows),
 		TEST(a_store_that_is_opened_again_has_what_it_had),
 		TEST(a_second_writer_is_refused),

@@ -355,8 +355,11 @@ static bool may_be_forgotten(const struct code_history *code, const struct code_
 static bool read_more(struct code_history *code, struct code_process *process, bool at_once,
 		      uint64_t until_ns)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns;
 
+	if (!process->has_unread)
+		return false;
+	now_ns = clock_now_ns();
 	while (process->has_unread && (at_once || process->ended || process->is_scanning ||
 				       now_ns >= process->next_scan_ns)) {
 		if (now_ns >= until_ns)
