@@ -17,6 +17,7 @@
 #include "base/hash_map.h"
 #include "profile/slice/slice.h"
 #include "recording/slice_codec.h"
+#include "profile/shrink/process_merge.h"
 #include "store/store_segment.h"
 
 #define SECOND ((int64_t)NS_PER_SECOND)
@@ -42,7 +43,10 @@ static const struct {
 #define KEEP_FREE_PERCENT 10
 /* Stacks and names of a window that grows. One that has more of them ends early, and another one
  * begins: a program that makes its stacks up costs no more than that. */
-#define GROWING_MAX_BYTES (24U << 20)
+#define GROWING_MAX_BYTES (12U << 20)
+/* Processes that ended and have rows of their own in a window that grows. With more of them the
+ * window has a row per name and cgroup: slices keep the pids. */
+#define ENDED_MAX 1024
 
 #define LOCK_PAUSE_MS 50
 
@@ -249,6 +253,15 @@ static bool is_of_boot(const struct profile *growing, const struct profile *wind
 	       profile_info_read(growing)->end_ns;
 }
 
+static int limit_processes(struct profile *growing)
+{
+	_cleanup_free_ uint32_t *numbers = NULL;
+
+	if (profile_ended_processes(growing) <= ENDED_MAX)
+		return 0;
+	return profile_merge_processes(growing, profile_info_read(growing)->end_ns, &numbers);
+}
+
 /* The clock is set a little all the time, so middles decide where a window belongs. */
 static int grow(struct store *store, int level, const struct profile *window)
 {
@@ -263,6 +276,8 @@ static int grow(struct store *store, int level, const struct profile *window)
 		store->growing[level] = slice_new();
 	store->bucket[level] = bucket;
 	merge_err = store->growing[level] ? slice_merge(store->growing[level], window) : -ENOMEM;
+	if (merge_err == 0)
+		merge_err = limit_processes(store->growing[level]);
 	/* No other one of its length has its middle before the end. */
 	if ((middle_of(window) + length_of(window)) / length > bucket)
 		end_err = finish_window(store, level);

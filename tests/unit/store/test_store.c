@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "account_scenario.h"
+#include "finding/results.h"
+#include "profile/shrink/process_merge.h"
 #include "profile/slice/slice.h"
 #include "recording/slice_codec.h"
 #include "store/store.h"
@@ -152,6 +154,50 @@ static void a_slice_is_kept_as_it_was_encoded(void **state)
 	assert_int_equal(windows.list.count, 2);
 	array_free(&windows.list);
 	assert_int_equal(samples_of(store, BEGIN + SLICE, FOREVER), samples);
+	store_close(store);
+}
+
+/* 600 processes that no other slice has. */
+static void add_short_lived(struct store *store, int64_t n)
+{
+	struct fake_profile machine;
+	struct profile_info *info;
+
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 20 * (uint64_t)SECOND, 0);
+	for (uint32_t i = 0; i < ACCOUNT_SHORT_LIVED; i++)
+		account_short(&machine, (uint32_t)(1000 * (n + 1)) + i, "true", 9000000);
+	account_end(&machine);
+	info = profile_info(machine.profile);
+	info->start_ns = (uint64_t)(1000 * SECOND + n * SLICE);
+	info->end_ns = info->start_ns + SLICE;
+	info->start_unix_ns = BEGIN + n * SLICE;
+	assert_int_equal(store_add(store, machine.profile, NULL), 0);
+	fake_profile_done(&machine);
+}
+
+static void processes_that_ended_have_rows_by_name_when_they_are_many(void **state)
+{
+	struct store *store = open_store(BIG);
+	struct store_windows windows;
+	struct profile *minute;
+	struct results results;
+	const struct resource_rows *rows;
+	size_t missing;
+
+	for (int64_t n = 0; n < 6; n++)
+		add_short_lived(store, n);
+	assert_int_equal(store_list(store, STORE_MINUTE, BEGIN, FOREVER, &windows), 0);
+	assert_int_equal(windows.list.count, 1);
+	assert_int_equal(store_merge(store, &windows, NULL, &minute, &missing), 0);
+	array_free(&windows.list);
+	assert_in_range(profile_ended_processes(minute), 0, 2 * ACCOUNT_SHORT_LIVED);
+	results_init(&results, minute, ROWS_BY_COMM);
+	assert_int_equal(results_rows(&results, &rows), 0);
+	assert_int_equal(rows->all_count, 1);
+	assert_int_equal(rows->items[0].cpu.total_ns, 6 * ACCOUNT_SHORT_LIVED * 9000000ULL);
+	assert_int_equal(rows->items[0].processes, 6 * ACCOUNT_SHORT_LIVED);
+	results_done(&results);
+	profile_free(minute);
 	store_close(store);
 }
 
@@ -362,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_event_of_an_interval_is_counted_once),
 		TEST(a_slice_is_kept_as_it_was_encoded),
+		TEST(processes_that_ended_have_rows_by_name_when_they_are_many),
 		TEST(a_long_interval_is_read_from_coarse_windows),
 		TEST(a_store_that_is_opened_again_has_what_it_had),
 		TEST(a_second_writer_is_refused),
