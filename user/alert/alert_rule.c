@@ -44,6 +44,16 @@ static int parse_function(const char *text, struct alert_term *term, struct erro
 	return parse_percent(part + (term->total ? 6 : 5), term, error);
 }
 
+static int parse_region(const char *text, struct alert_term *term, struct error *error)
+{
+	term->subject = ALERT_OF_REGION;
+	if (region_condition_parse(text, &term->region, error) < 0)
+		return -EINVAL;
+	term->condition.comparison = term->region.comparison;
+	term->condition.value = term->region.value;
+	return 0;
+}
+
 int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error)
 {
 	struct alert_term term = {0};
@@ -52,6 +62,8 @@ int alert_term_parse(const char *text, struct alert_term *ret_term, struct error
 
 	if (strncmp(text, "function[", 9) == 0) {
 		err = parse_function(text, &term, error);
+	} else if (region_condition_is(text)) {
+		err = parse_region(text, &term, error);
 	} else if (host_figure_find(text, name) < HOST_FIGURES) {
 		term.subject = ALERT_OF_HOST;
 		term.host = host_figure_find(text, name);
@@ -111,6 +123,9 @@ static int set_clear(struct alert_rule *rule, const char *value, struct error *e
 	if (rule->terms[0].subject == ALERT_OF_FIGURE)
 		snprintf(text, sizeof(text), "%s.%s>%.64s", rule->terms[0].condition.figure->group,
 			 rule->terms[0].condition.figure->name, value);
+	else if (rule->terms[0].subject == ALERT_OF_REGION)
+		snprintf(text, sizeof(text), "region[%s].%s>%.64s", rule->terms[0].region.name,
+			 rule->terms[0].region.figure->name, value);
 	else
 		snprintf(text, sizeof(text), "machine.busy>%.64s", value);
 	if (alert_term_parse(text, &term, error) < 0)

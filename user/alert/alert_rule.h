@@ -14,7 +14,8 @@
  *				kept; default 30s
  *	base      = before|hour|yesterday|lastweek	of changes
  *
- * TERM is a condition of --fail-if, on the machine ("machine.io_pressure>40%"), on a function
+ * TERM is a condition of --fail-if, also on a region ("region[predict].p99>100ms"), on the machine
+ *("machine.io_pressure>40%"), on a function
  * ("function[parse].self>10%", share of CPU samples), or on a significant change against the base,
  *as in --fail-if of diff ("cpu.function[*].self>+10%"), which stands alone.
  */
@@ -25,16 +26,18 @@
 #include "base/ini.h"
 #include "diff/diff_condition.h"
 #include "finding/condition.h"
+#include "finding/region_condition.h"
 
 #define ALERT_NAME_SIZE 64
 #define ALERT_TERMS_MAX 4
 
-enum alert_subject { ALERT_OF_FIGURE, ALERT_OF_HOST, ALERT_OF_FUNCTION };
+enum alert_subject { ALERT_OF_FIGURE, ALERT_OF_HOST, ALERT_OF_FUNCTION, ALERT_OF_REGION };
 
 struct alert_term {
 	enum alert_subject subject;
 	struct condition condition; /* of the others: comparison and value alone */
 	enum host_figure host;
+	struct region_condition region;
 	char function[CONDITION_NAME_SIZE];
 	bool total; /* of a function with what it calls */
 };

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alert/function_shares.h"
+#include "alert/term_value.h"
 #include "base/cleanup.h"
 #include "finding/results.h"
-#include "profile/function_table.h"
 
 /* How far off the limit a value without a limit of its own for it has to be to clear. */
 #define CLEAR_MARGIN 0.1
-#define DEPTH_MAX    1024
 
 /* ---- one value ---- */
 
@@ -49,6 +49,8 @@ static void name_term(const struct alert_term *term, char *text, size_t size)
 		snprintf(text, size, "%s", host_figure_name(term->host));
 	else if (term->subject == ALERT_OF_FUNCTION)
 		snprintf(text, size, "%s time", term->total ? "total" : "self");
+	else if (term->subject == ALERT_OF_REGION)
+		snprintf(text, size, "%s", term->region.figure->name);
 	else
 		snprintf(text, size, "%s.%s", term->condition.figure->group,
 			 term->condition.figure->name);
@@ -86,7 +88,7 @@ static void put_value(struct evaluating *work, const char *who, double number)
 	value->holds = holds;
 	value->clears = clears(work->rule, work->term, number);
 	name_term(work->term, name, sizeof(name));
-	condition_format(text, work->term->condition.figure->unit, number);
+	condition_format(text, term_unit(work->term), number);
 	snprintf(value->text, sizeof(value->text), "%s is %s", name, text);
 }
 
@@ -165,56 +167,33 @@ static int evaluate_figure(struct evaluating *work, const struct alert_input *in
 	return err;
 }
 
-/* ---- functions ---- */
+/* ---- functions and regions ---- */
 
-static int weigh_functions(const struct profile *profile, const struct function_table *functions,
-			   bool total, double *weights, double *ret_all)
+static void put_share(void *context, const char *name, double percent)
 {
-	size_t count, depth, function_count = function_table_count(functions);
-	const struct profile_row *rows = profile_rows(profile, &count);
-	_cleanup_free_ uint32_t *stack = malloc(DEPTH_MAX * sizeof(*stack));
-	_cleanup_free_ size_t *last = calloc(function_count + 1, sizeof(*last));
-
-	*ret_all = 0;
-	if (!stack || !last)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].kind != PKBPF_PROFILE_CPU)
-			continue;
-		depth = function_table_stack(functions, profile, rows[i].stack, stack, DEPTH_MAX);
-		depth = depth < DEPTH_MAX ? depth : DEPTH_MAX;
-		*ret_all += (double)rows[i].weight;
-		for (size_t j = 0; j < (total ? depth : depth > 0); j++) {
-			/* A recursive function counts once. */
-			if (last[stack[j]] == i + 1)
-				continue;
-			last[stack[j]] = i + 1;
-			weights[stack[j]] += (double)rows[i].weight;
-		}
-	}
-	return 0;
+	put_value(context, name, percent);
 }
 
 static int evaluate_function(struct evaluating *work, const struct profile *profile)
 {
-	const struct function_table_options options = {.merge = true};
-	struct function_table *functions = function_table_new(profile, &options);
-	const char *wanted = work->term->function;
-	size_t count = functions ? function_table_count(functions) : 0;
-	_cleanup_free_ double *weights = calloc(count + 1, sizeof(*weights));
-	double all = 0;
-	int err = functions && weights
-			  ? weigh_functions(profile, functions, work->term->total, weights, &all)
-			  : -ENOMEM;
+	int err = function_shares_each(profile, work->term->function, work->term->total, put_share,
+				       work);
 
-	work->values->known = err == 0 && all > 0;
-	for (uint32_t i = 0; i < count && err == 0 && all > 0; i++) {
-		const char *name = function_table_get(functions, i)->name;
+	work->values->known = err == 0;
+	return err == -ENODATA ? 0 : err;
+}
 
-		if (weights[i] > 0 && (strcmp(wanted, "*") == 0 || strcmp(wanted, name) == 0))
-			put_value(work, name, 100 * weights[i] / all);
+static int evaluate_region(struct evaluating *work, const struct profile *profile)
+{
+	struct region_list list = {0};
+	int err = region_list_init(&list, profile, REGION_BY_NAME);
+	double number;
+
+	if (err == 0 && region_condition_value(&work->term->region, &list, &number) == 0) {
+		work->values->known = true;
+		put_value(work, work->term->region.name, number);
 	}
-	function_table_free(functions);
+	region_list_done(&list);
 	return err;
 }
 
@@ -230,6 +209,8 @@ static int evaluate_term(struct evaluating *work, const struct alert_input *inpu
 		return evaluate_figure(work, input);
 	case ALERT_OF_FUNCTION:
 		return evaluate_function(work, input->profile);
+	case ALERT_OF_REGION:
+		return evaluate_region(work, input->profile);
 	case ALERT_OF_HOST:
 		work->values->known = host_readings_value(input->host, work->term->host,
 							  work->rule->over_ns, &number);
@@ -280,7 +261,8 @@ static bool is_of_rows(const struct alert_term *term)
 bool alert_needs_profile(const struct alert_rule *rule)
 {
 	for (size_t i = 0; i < rule->term_count; i++)
-		if (rule->terms[i].subject == ALERT_OF_FUNCTION || is_of_rows(&rule->terms[i]))
+		if (rule->terms[i].subject == ALERT_OF_FUNCTION ||
+		    rule->terms[i].subject == ALERT_OF_REGION || is_of_rows(&rule->terms[i]))
 			return true;
 	return false;
 }

@@ -2,16 +2,20 @@
 /* `pkbpf query`: questions to the history that `pkbpf serve` keeps, also while it runs, and to a
  * copy of it. */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_io.h"
 #include "base/near_match.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "cli/whole_outputs.h"
 #include "cli/option_check.h"
 #include "cli/report_profile.h"
+#include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
 #include "history/capacity.h"
 #include "history/history_time.h"
@@ -29,14 +33,16 @@ enum query_what {
 	QUERY_SERIES,
 	QUERY_DIFF,
 	QUERY_WINDOWS,
-	QUERY_CAPACITY
+	QUERY_CAPACITY,
+	QUERY_OBJECTIVES
 };
 
-static const char *const what_names[] = {"report",  "profile",	"series", "diff",
-					 "windows", "capacity", NULL};
+static const char *const what_names[] = {"report",  "profile",	"series",     "diff",
+					 "windows", "capacity", "objectives", NULL};
 
 struct query_options {
-	const char *store, *from, *to, *base, *base_from, *base_to, *figure, *output, *format;
+	const char *store, *from, *to, *base, *base_from, *base_to, *figure, *output, *format,
+		*config, *when;
 	uint64_t step_ns;
 	bool capacity;
 	/* checked */
@@ -210,6 +216,74 @@ static int answer_capacity(struct querying *query)
 		       : write_to_output(query, write_capacity, &capacity);
 }
 
+/* ---- objectives ---- */
+
+struct objectives_answer {
+	const struct objective_result *results;
+	size_t count;
+};
+
+static int write_objectives(const void *context, const struct querying *query, FILE *out)
+{
+	const struct objectives_answer *answer = context;
+
+	if (!format_is(query, "json")) {
+		objectives_write_text(answer->results, answer->count, out);
+		return 0;
+	}
+	fprintf(out, "{\"objectives\":");
+	objectives_write_json(answer->results, answer->count, out);
+	fprintf(out, "}\n");
+	return 0;
+}
+
+static int read_objectives(const struct query_options *own, struct objectives *objectives,
+			   struct error *error)
+{
+	struct serve_config config = {0};
+	struct error inner;
+	char *text = NULL;
+	size_t size;
+	int err;
+
+	if (own->when)
+		return objectives_add(objectives, "--when", own->when, error);
+	err = file_read_all(AT_FDCWD, own->config, SERVE_CONFIG_MAX_BYTES, &text, &size);
+	if (err < 0)
+		return error_set(error, -err, "cannot read --config %s: %s", own->config,
+				 strerror(-err));
+	err = serve_config_read(text, &config, &inner);
+	if (err < 0)
+		error_set(error, EINVAL, "%s: %s", own->config, inner.text);
+	else if (!config.objectives.list.count)
+		err = error_set(error, EINVAL, "%s has no [objective NAME]", own->config);
+	*objectives = config.objectives;
+	config.objectives = (struct objectives){0};
+	serve_config_done(&config);
+	free(text);
+	return err;
+}
+
+static int answer_objectives(struct querying *query)
+{
+	struct objectives objectives = {0};
+	struct objective_result *results = NULL;
+	struct error error;
+	int err = read_objectives(query->own, &objectives, &error), status;
+
+	if (err == 0) {
+		results = objectives_measure(&objectives, query->store, &query->own->range, &error);
+		err = results ? 0 : -EIO;
+	}
+	status = err < 0 ? fail(query, &error, err)
+			 : write_to_output(
+				   query, write_objectives,
+				   &(struct objectives_answer){results, objectives.list.count});
+	objective_results_free(results, objectives.list.count);
+	objectives_done(&objectives);
+	return status;
+}
+
 /* ---- reports ---- */
 
 static int each_slice(void *context, recording_take take, void *take_context, struct error *error)
@@ -255,9 +329,10 @@ static int answer_report(struct querying *query)
 static int query_run(const struct cli_options *options, struct console *console)
 {
 	static int (*const answers[])(struct querying * query) = {
-		[QUERY_REPORT] = answer_report,	  [QUERY_PROFILE] = answer_report,
-		[QUERY_SERIES] = answer_series,	  [QUERY_DIFF] = answer_diff,
-		[QUERY_WINDOWS] = answer_windows, [QUERY_CAPACITY] = answer_capacity,
+		[QUERY_REPORT] = answer_report,		[QUERY_PROFILE] = answer_report,
+		[QUERY_SERIES] = answer_series,		[QUERY_DIFF] = answer_diff,
+		[QUERY_WINDOWS] = answer_windows,	[QUERY_CAPACITY] = answer_capacity,
+		[QUERY_OBJECTIVES] = answer_objectives,
 	};
 	struct querying query = {
 		.options = options,
@@ -304,7 +379,7 @@ static int check_what(struct query_options *own, const struct cli_options *optio
 	}
 	return error_set(error, EINVAL,
 			 "unknown question '%s'%s%s%s: expected report, profile, series, diff, "
-			 "windows or capacity",
+			 "windows, capacity or objectives",
 			 word, near.word ? "; did you mean " : "", near.word ? near.word : "",
 			 near.word ? "?" : "");
 }
@@ -339,7 +414,8 @@ static int check_range(struct query_options *own, struct error *error)
 	if (check_time(own->to, now, &own->range.to_unix_ns, error) < 0)
 		return -EINVAL;
 	own->range.from_unix_ns =
-		own->range.to_unix_ns - (own->what == QUERY_SERIES ? HOUR : FIVE_MINUTES);
+		own->range.to_unix_ns -
+		(own->what == QUERY_SERIES || own->what == QUERY_OBJECTIVES ? HOUR : FIVE_MINUTES);
 	if (check_time(own->from, now, &own->range.from_unix_ns, error) < 0)
 		return -EINVAL;
 	if (own->range.from_unix_ns >= own->range.to_unix_ns)
@@ -406,6 +482,8 @@ static int query_check(struct cli_options *options, struct error *error)
 				 own->figure);
 	if (check_what(own, options, error) < 0 || check_range(own, error) < 0)
 		return -EINVAL;
+	if (own->what == QUERY_OBJECTIVES && !own->config == !own->when)
+		return error_set(error, EINVAL, "query objectives requires --config or --when");
 	if (options->conditions.count && own->what != QUERY_REPORT && own->what != QUERY_PROFILE)
 		return error_set(error, EINVAL, "--fail-if requires query report");
 	return check_output(options, error);
@@ -420,7 +498,7 @@ static const struct option_row own_options[] = {
 	 .text = "It may be one that pkbpf serve writes to, or a copy."},
 	{0, "from", "TIME",
 	 "begin: -90m, 2026-11-27T13:45:00, with Z in UTC; default -5m, "
-	 "of series -1h",
+	 "of series and objectives -1h",
 	 TEXT_OF(EVENTS, from)},
 	{0, "to", "TIME", "end; default now", TEXT_OF(EVENTS, to)},
 	{0, "base", "before|hour|yesterday|lastweek",
@@ -433,6 +511,10 @@ static const struct option_row own_options[] = {
 	{0, "step", "TIME", "series: length of a point; default that of the windows there are",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, QUERY(step_ns),
 	 .text = "Percentiles of a point are those of all its waits or requests."},
+	{0, "config", "FILE", "objectives: the configuration of pkbpf serve that has them",
+	 TEXT_OF(OUTPUT, config), .completes = OPTION_COMPLETES_FILE},
+	{0, "when", "EXPR", "objectives: one that is to hold in each minute, as blockio.p99<20ms",
+	 TEXT_OF(OUTPUT, when)},
 	{0, "capacity", NULL, "what grows, and when it meets its limit",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, QUERY(capacity)},
 	{'o', "output", "FILE", "output file, - for stdout; the suffix selects the format",
@@ -444,7 +526,7 @@ static const struct option_row own_options[] = {
 
 const struct command_row command_query = {
 	.name = "query",
-	.synopsis = "query [report|profile|series|diff|windows|capacity] [OPTIONS]",
+	.synopsis = "query [report|profile|series|diff|windows|capacity|objectives] [OPTIONS]",
 	.summary = "Asks the history that pkbpf serve keeps",
 	.options =
 		(const char *const[]){"pid",	 "container", "comm",	   "events",	  "top",

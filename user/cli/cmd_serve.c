@@ -526,9 +526,9 @@ static int parse_max_cpu(void *context, const char *value, struct error *error)
 {
 	struct serve_options *own = context;
 	double percent;
-	char extra;
+	int used = 0;
 
-	if (sscanf(value, "%lf%%%c", &percent, &extra) != 1 || !(percent >= 0.01 && percent <= 100))
+	if (sscanf(value, "%lf%%%n", &percent, &used) != 1 || !used || value[used] || !(percent >= 0.01 && percent <= 100))
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --max-cpu: expected 0.01%% to 100%%",
 				 value);

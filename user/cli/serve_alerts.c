@@ -124,21 +124,6 @@ void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *r
 
 /* ---- configuration ---- */
 
-static void set_url(const struct serve_alerts *alerts, const struct serve_config *config, char *url,
-		    size_t size)
-{
-	const char *colon = strrchr(alerts->options.listen, ':');
-
-	if (alerts->options.listen[0] == '/' && !config->url[0])
-		snprintf(url, size, "http://localhost/");
-	else if (config->url[0])
-		snprintf(url, size, "%s", config->url);
-	else
-		snprintf(url, size, "http://%.*s:%u/",
-			 (int)(colon ? colon - alerts->options.listen : 0), alerts->options.listen,
-			 alerts->options.port);
-}
-
 static int use(struct serve_alerts *alerts, const struct serve_config *config)
 {
 	struct notifier_options options = {
@@ -146,7 +131,8 @@ static int use(struct serve_alerts *alerts, const struct serve_config *config)
 	struct notifier *notifier = NULL;
 	int err = 0;
 
-	set_url(alerts, config, options.url, sizeof(options.url));
+	serve_page_url(config, alerts->options.listen, alerts->options.port, options.url,
+		       sizeof(options.url));
 	gethostname(options.host, sizeof(options.host) - 1);
 	if (config->notify.count) {
 		notifier = notifier_new(&options);

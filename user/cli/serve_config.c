@@ -9,7 +9,7 @@
 #include "base/near_match.h"
 #include "cli/option_table.h"
 
-static const char *const sections[] = {"alert", "notify", "push"};
+static const char *const sections[] = {"alert", "notify", "push", "objective", "report"};
 /* Beside options. */
 static const char *const front_keys[] = {"url", "default-alerts"};
 
@@ -94,6 +94,8 @@ int serve_config_read(const char *text, struct serve_config *ret_config, struct 
 	err = err < 0 ? err : alert_rules_read(&ini, defaults, &ret_config->rules, error);
 	err = err < 0 ? err : notify_targets_read(&ini, &ret_config->notify, error);
 	err = err < 0 ? err : push_targets_read(&ini, &ret_config->push, error);
+	err = err < 0 ? err : objectives_read(&ini, &ret_config->objectives, error);
+	err = err < 0 ? err : hour_report_settings_read(&ini, &ret_config->report, error);
 	err = err < 0 ? err : check_notified(ret_config, error);
 	ini_done(&ini);
 	return err;
@@ -102,6 +104,21 @@ int serve_config_read(const char *text, struct serve_config *ret_config, struct 
 void serve_config_done(struct serve_config *config)
 {
 	alert_rules_done(&config->rules);
+	objectives_done(&config->objectives);
+}
+
+void serve_page_url(const struct serve_config *config, const char *listen, uint16_t port,
+		    char *ret_url, size_t size)
+{
+	const char *colon = strrchr(listen, ':');
+
+	if (config->url[0])
+		snprintf(ret_url, size, "%s", config->url);
+	else if (listen[0] == '/')
+		snprintf(ret_url, size, "http://localhost/");
+	else
+		snprintf(ret_url, size, "http://%.*s:%u/", (int)(colon ? colon - listen : 0),
+			 listen, port);
 }
 
 /* ---- options ---- */

@@ -24,6 +24,7 @@
 #include "base/hash_map.h"
 #include "cli/serve_alerts.h"
 #include "cli/serve_config.h"
+#include "cli/serve_objectives.h"
 #include "cli/serve_push.h"
 #include "recording/slice_codec.h"
 #include "web/web.h"
@@ -82,6 +83,7 @@ struct front {
 	struct web *web;
 	struct serve_alerts *alerts;
 	struct serve_push push;
+	struct serve_objectives objectives;
 };
 
 /* Returns the descriptor; -1: the collector has ended. */
@@ -126,6 +128,7 @@ static void note_slice(struct front *front, const struct profile *slice)
 static void add_block(struct front *front, const struct recording_block *block)
 {
 	struct recording_sections sections = recording_block_sections(block);
+	const struct profile_info *info;
 	struct profile *slice;
 
 	if (slice_decode(block, NULL, &slice) < 0) {
@@ -135,6 +138,9 @@ static void add_block(struct front *front, const struct recording_block *block)
 	/* What could not be written is in the store's state, which metrics and /readyz tell. */
 	store_add(front->store, slice, &sections);
 	note_slice(front, slice);
+	info = profile_info_read(slice);
+	serve_objectives_note(&front->objectives,
+			      info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
 	profile_free(slice);
 }
 
@@ -174,6 +180,13 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 	web->alerts = serve_alerts_state(front->alerts);
 	web->more_metrics = serve_push_write_metrics;
 	web->context = &front->push;
+	serve_objectives_init(&front->objectives, options->console, front->store, options->listen,
+			      web->port);
+	/* It was checked. */
+	if (serve_objectives_configure(&front->objectives, options->config) < 0)
+		console_error(options->console, "no objectives: out of memory");
+	web->write_objectives = serve_objectives_write;
+	web->objectives = &front->objectives;
 	err = web_start(web, front->store, &front->web, error);
 	if (err == 0 && serve_push_configure(&front->push, front->web, options->config) < 0)
 		console_error(options->console, "nothing is pushed: out of memory");
@@ -213,7 +226,8 @@ static void take_config(struct front *front, int fd)
 		return;
 	web_note_config(front->web,
 			serve_alerts_configure(front->alerts, text) == 0 &&
-				serve_push_configure(&front->push, front->web, text) == 0);
+				serve_push_configure(&front->push, front->web, text) == 0 &&
+				serve_objectives_configure(&front->objectives, text) == 0);
 	free(text);
 }
 
@@ -252,6 +266,7 @@ static int run_front(const struct serve_front_options *options, int socket)
 	serve_push_end(&front.push);
 	web_stop(front.web);
 	serve_push_done(&front.push);
+	serve_objectives_done(&front.objectives);
 	serve_alerts_free(front.alerts);
 	store_close(front.store);
 	return 0;

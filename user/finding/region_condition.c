@@ -178,23 +178,34 @@ int region_condition_parse(const char *text, struct region_condition *ret_condit
 	return 0;
 }
 
-int region_condition_check(const struct region_condition *condition, const struct region_list *list,
-			   char *ret_sentence, size_t size)
+int region_condition_value(const struct region_condition *condition, const struct region_list *list,
+			   double *ret_value)
 {
 	const struct region_line *line = region_list_find(list, condition->name);
-	char value[HUMAN_SIZE];
-	double number;
 
 	if (!line)
 		return -ESRCH;
 	if (condition->figure->is_part && line->sums.total_ns &&
 	    region_sums_undivided_ns(&line->sums) == line->sums.total_ns)
 		return -ENODATA;
-	number = condition->figure->value(line);
+	*ret_value = condition->figure->value(line);
+	return 0;
+}
+
+int region_condition_check(const struct region_condition *condition, const struct region_list *list,
+			   char *ret_sentence, size_t size)
+{
+	char value[HUMAN_SIZE];
+	double number;
+	int err = region_condition_value(condition, list, &number);
+
+	if (err < 0)
+		return err;
 	if (!comparator_holds(condition->comparison, number, condition->value))
 		return false;
 	quantity_format(value, condition->figure->unit, number);
-	snprintf(ret_sentence, size, "region[%s].%s is %s%s", line->name, condition->figure->name,
-		 value, condition->figure->value == throughput_of ? "/s" : "");
+	snprintf(ret_sentence, size, "region[%s].%s is %s%s", condition->name,
+		 condition->figure->name, value,
+		 condition->figure->value == throughput_of ? "/s" : "");
 	return true;
 }

@@ -39,6 +39,9 @@ bool region_condition_is(const char *text);
 /* -EINVAL with a sentence that says what is wrong. */
 int region_condition_parse(const char *text, struct region_condition *ret_condition,
 			   struct error *error);
+/* Of REGION_BY_NAME. -ESRCH: there is no such region; -ENODATA: the figure is not known. */
+int region_condition_value(const struct region_condition *condition, const struct region_list *list,
+			   double *ret_value);
 /* Of REGION_BY_NAME. Returns whether it holds, with a sentence that says so, not escaped; -ESRCH:
  * there is no such region; -ENODATA: the figure is not known. */
 int region_condition_check(const struct region_condition *condition, const struct region_list *list,

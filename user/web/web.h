@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "alert/alerts.h"
+#include "history/history_range.h"
 #include "store/store.h"
 
 struct web;
@@ -23,6 +24,11 @@ struct web_options {
 	/* Adds to the metrics, from any thread until web_stop(); NULL: nobody does. */
 	void (*more_metrics)(void *context, FILE *out);
 	void *context;
+	/* Writes how far objectives were kept; from any thread. NULL: there are none. -E2BIG,
+	 * -ENOMEM with the sentence. */
+	int (*write_objectives)(void *objectives, const struct history_range *range, FILE *out,
+				struct error *error);
+	void *objectives;
 };
 
 /* Opens a listening socket at "127.0.0.1:7747", "[::1]:7747" or "/path/of/socket", which its user

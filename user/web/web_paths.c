@@ -414,6 +414,7 @@ static const struct web_path paths[] = {
 	{"/api/v1/windows", false, answer_windows},
 	{"/api/v1/series", false, web_answer_series},
 	{"/api/v1/alerts", false, web_answer_alerts},
+	{"/api/v1/objectives", false, web_answer_objectives},
 	{"/api/v1/diff", false, web_answer_diff},
 	{"/api/v1/report", false, answer_report},
 	{"/api/v1/profile", false, answer_profile},

@@ -69,6 +69,8 @@ void web_end_work(struct web *web);
 int web_answer_metrics(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_diff(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_alerts(struct web *web, const struct web_query *query, struct web_answer *answer);
+int web_answer_objectives(struct web *web, const struct web_query *query,
+			  struct web_answer *answer);
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer);
 
 #endif

@@ -10,7 +10,8 @@
 #include "profile/kind_table.h"
 #include "web/web_private.h"
 
-#define TOP 8
+#define TOP  8
+#define HOUR 3600000000000LL
 
 /* ---- series ---- */
 
@@ -158,6 +159,38 @@ int web_answer_alerts(struct web *web, const struct web_query *query, struct web
 	answer->status = 200;
 	answer->type = "application/json";
 	return fclose(out) == EOF ? -ENOMEM : 0;
+}
+
+/* ---- objectives ---- */
+
+int web_answer_objectives(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	struct history_range range;
+	struct error error;
+	FILE *out = open_memstream(&answer->body, &answer->size);
+	int err = 0;
+
+	if (!out)
+		return -ENOMEM;
+	web_interval(query, &range.from_unix_ns, &range.to_unix_ns);
+	/* Five minutes say little of a promise. */
+	if (!query->from_unix_ns)
+		range.from_unix_ns = range.to_unix_ns - HOUR;
+	web_begin_work(web);
+	if (web->options.write_objectives)
+		err = web->options.write_objectives(web->options.objectives, &range, out, &error);
+	else
+		fprintf(out, "{\"objectives\":[]}\n");
+	web_end_work(web);
+	answer->status = 200;
+	answer->type = "application/json";
+	if (fclose(out) == EOF)
+		return -ENOMEM;
+	if (err < 0) {
+		free(answer->body);
+		return web_say_error(answer, err, &error);
+	}
+	return 0;
 }
 
 /* ---- metrics ---- */
