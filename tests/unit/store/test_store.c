@@ -167,6 +167,12 @@ static void add_short_lived(struct store *store, int64_t n)
 	for (uint32_t i = 0; i < ACCOUNT_SHORT_LIVED; i++)
 		account_short(&machine, (uint32_t)(1000 * (n + 1)) + i, "true", 9000000);
 	account_end(&machine);
+	/* Of a request that the kernel made for nobody. */
+	assert_int_equal(profile_put_distribution(
+				 machine.profile,
+				 &(struct distribution){.key = {.process = UINT32_MAX,
+								.kind = PKBPF_PROFILE_BLOCKIO}}),
+			 0);
 	info = profile_info(machine.profile);
 	info->start_ns = (uint64_t)(1000 * SECOND + n * SLICE);
 	info->end_ns = info->start_ns + SLICE;
@@ -193,7 +199,9 @@ static void processes_that_ended_have_rows_by_name_when_they_are_many(void **sta
 	assert_in_range(profile_ended_processes(minute), 0, 2 * ACCOUNT_SHORT_LIVED);
 	results_init(&results, minute, ROWS_BY_COMM);
 	assert_int_equal(results_rows(&results, &rows), 0);
-	assert_int_equal(rows->all_count, 1);
+	/* And that of no process. */
+	assert_int_equal(rows->all_count, 2);
+	assert_string_equal(rows->items[0].name, "true");
 	assert_int_equal(rows->items[0].cpu.total_ns, 6 * ACCOUNT_SHORT_LIVED * 9000000ULL);
 	assert_int_equal(rows->items[0].processes, 6 * ACCOUNT_SHORT_LIVED);
 	results_done(&results);

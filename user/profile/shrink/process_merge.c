@@ -199,8 +199,15 @@ static int choose(struct merging *work, uint64_t before_ns)
 
 /* ---- merging ---- */
 
-static bool merge_ends(struct profile *profile, const uint32_t *to)
+/* Figures of no process, such as those of a device, stay what they are. */
+static uint32_t new_process(const struct merging *work, uint32_t process)
 {
+	return process < work->count ? work->to[process] : process;
+}
+
+static bool merge_ends(const struct merging *work)
+{
+	struct profile *profile = work->profile;
 	typeof(profile->process_ends) ends = {0};
 	struct hash_map numbers = {0};
 	const struct hash_map_slot *slot;
@@ -208,7 +215,8 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 
 	while ((slot = hash_map_next(&profile->ends_of_process, &cursor))) {
 		bool added;
-		uint64_t *number = hash_map_get(&numbers, to[slot->key], ends.count, &added);
+		uint64_t *number = hash_map_get(&numbers, new_process(work, (uint32_t)slot->key),
+						ends.count, &added);
 
 		if (!number || (added && !array_add(&ends))) {
 			hash_map_done(&numbers);
@@ -229,7 +237,10 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 /* The tid whose row gets a thread's figures from now on; 0: its process. */
 static uint32_t new_tid(const struct merging *work, uint32_t process, uint32_t tid)
 {
-	return process_table_thread_lives(work->processes, work->to[process], tid) ? tid : 0;
+	return process < work->count &&
+			       process_table_thread_lives(work->processes, work->to[process], tid)
+		       ? tid
+		       : 0;
 }
 
 static void rekey_distribution(const void *context, struct distribution_key *key)
@@ -237,7 +248,7 @@ static void rekey_distribution(const void *context, struct distribution_key *key
 	const struct merging *work = context;
 
 	key->tid = new_tid(work, key->process, key->tid);
-	key->process = work->to[key->process];
+	key->process = new_process(work, key->process);
 }
 
 static void rekey_row(const void *context, struct profile_row *row)
@@ -246,14 +257,12 @@ static void rekey_row(const void *context, struct profile_row *row)
 
 	if (row->tid != PROFILE_NO_THREAD)
 		row->tid = new_tid(work, row->process, row->tid);
-	row->process = work->to[row->process];
+	row->process = new_process(work, row->process);
 }
 
 static uint32_t rekey_region(const void *context, uint32_t process)
 {
-	const struct merging *work = context;
-
-	return work->to[process];
+	return new_process(context, process);
 }
 
 static int merge_figures(const struct merging *work)
@@ -261,8 +270,8 @@ static int merge_figures(const struct merging *work)
 	struct profile *profile = work->profile;
 
 	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) ||
-	    region_table_rekey(profile->regions, rekey_region, work) ||
-	    !merge_ends(profile, work->to) || !profile_rekey_rows(profile, rekey_row, work))
+	    region_table_rekey(profile->regions, rekey_region, work) || !merge_ends(work) ||
+	    !profile_rekey_rows(profile, rekey_row, work))
 		return -ENOMEM;
 	return 0;
 }
