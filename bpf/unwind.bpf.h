@@ -22,6 +22,7 @@ enum scratch_slot {
 	SCRATCH_FAULTS,
 	SCRATCH_ALLOC,
 	SCRATCH_ALLOC_NESTED, /* of a thread that preempted one in SCRATCH_ALLOC */
+	SCRATCH_MEMORY,
 	SCRATCH_SLOTS,
 };
 

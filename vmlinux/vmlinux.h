@@ -234,6 +234,7 @@ struct task_struct {
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
 	unsigned long min_flt, maj_flt;
+	int pagefault_disabled;
 	struct task_io_accounting ioac; /* its fields are a matter of configuration */
 	unsigned int in_iowait : 1;
 	unsigned int frozen : 1;   /* with CONFIG_CGROUPS */

@@ -16,6 +16,11 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+struct vm_unmapped_area_info {
+	unsigned long flags;
+	unsigned long length;
+};
+
 typedef struct refcount_struct {
 	struct {
 		int counter;

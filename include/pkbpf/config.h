@@ -161,6 +161,14 @@ struct pkbpf_alloc_control {
 	__u64 end_ns;	/* 0: not yet */
 };
 
+/* For the programs of resident memory, in .bss. */
+struct pkbpf_memory_control {
+	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
+	__u32 page_bytes;
+	__u32 reserved;
+};
+
 /* For resource accounts, in .bss: written before the task iterator is read. */
 struct pkbpf_resource_control {
 	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */

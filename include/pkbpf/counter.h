@@ -150,7 +150,13 @@ enum pkbpf_loss {
 	X(ALLOC_FREES_LOST, PKBPF_LOSS_OTHER,                                                      \
 	  "frees of sampled allocations (ring buffer full): live memory is an upper bound")        \
 	X(ALLOC_NO_MEMORY, PKBPF_LOSS_OTHER,                                                       \
-	  "sampled allocations (out of memory during aggregation)")
+	  "sampled allocations (out of memory during aggregation)")                                \
+	X(MEMORY_LOST, PKBPF_LOSS_OTHER,                                                           \
+	  "first writes to pages (ring buffer full; pages next to them may be counted for "        \
+	  "others)")                                                                               \
+	X(MEMORY_NO_MEMORY, PKBPF_LOSS_OTHER, "pages (out of memory during aggregation)")          \
+	X(MEMORY_UNSEEN, PKBPF_LOSS_NOTE,                                                          \
+	  "processes that ended before their resident memory was looked at")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -23,6 +23,7 @@
 	X(NETWORK, 4, network)                                                                     \
 	X(ALLOC, 5, alloc)                                                                         \
 	X(LIVE, 6, live)                                                                           \
+	X(MEMORY, 7, memory)                                                                       \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
 /* The measured quantity of an event. */

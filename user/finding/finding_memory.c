@@ -38,7 +38,9 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 			struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_memory_grows);
-	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_FAULTS};
+	struct finding_stacks pages = {.kind = PKBPF_PROFILE_MEMORY};
+	struct finding_stacks faults = {.kind = PKBPF_PROFILE_FAULTS};
+	bool has_pages;
 	double growth = 0, rss = 0, rate, part;
 	char buffer[HUMAN_SIZE];
 
@@ -57,11 +59,16 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "memory grows by %s/s", human_bytes(buffer, human_whole(rate)));
-	part = finding_say_place(finding.place, analysis, activity, &stacks);
+	/* Pages that are still there say more than all that came. */
+	part = finding_say_place(finding.place, analysis, activity, &pages);
+	has_pages = part > 0;
+	if (!has_pages)
+		part = finding_say_place(finding.place, analysis, activity, &faults);
 	finding_say(finding.evidence, "RSS %s, the most it has had",
 		    human_bytes(buffer, (uint64_t)rss));
 	if (part > 0)
-		finding_say(finding.evidence, "; %.0f %% of its page faults there", part);
+		finding_say(finding.evidence, "; %.0f %% of its %s there", part,
+			    has_pages ? "resident pages came" : "page faults");
 	finding_say(finding.next, "record for longer: a cache stops growing, a leak does not");
 	findings_offer(findings, &finding);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <pkbpf/alloc.h>
+#include <pkbpf/memory.h>
 #include <pkbpf/trace.h>
 
 #include "event/peer_event.h"
@@ -62,6 +63,7 @@ void aggregator_free(struct aggregator *aggregator)
 	peer_table_free(aggregator->peers);
 	hash_map_done(&aggregator->peer_numbers);
 	heap_free(aggregator->heap);
+	aggregator_memory_free(aggregator->memory);
 	free(aggregator);
 }
 
@@ -116,6 +118,7 @@ static void on_task(void *context, const struct task_view *task)
 	/* Before exec, the pid is that of another incarnation. */
 	aggregator_heap_task(aggregator, task);
 	aggregator->process_sink.ops->on_task(aggregator->process_sink.context, task);
+	aggregator_memory_task(aggregator, task);
 }
 
 static void on_mapping(void *context, const struct mapping_view *mapping)
@@ -567,6 +570,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = aggregator_take_alloc(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_FREE)
 		err = aggregator_take_free(aggregator, record);
+	else if (record->kind >= PKBPF_EVENT_PAGE && record->kind <= PKBPF_EVENT_RESIDENT)
+		err = aggregator_take_memory(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_WAIT)
 		err = aggregator_trace_wait(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_PEER)

@@ -266,3 +266,47 @@ void aggregator_heap_finish(struct aggregator *aggregator)
 {
 	settle(aggregator, true);
 }
+
+/* One row for each site: blocks would be too many for every slice. */
+static int add_live_site(struct aggregator *aggregator, const struct process *process,
+			 const struct heap_site *site)
+{
+	struct profile *profile = aggregator->running;
+	struct profile_row row = {
+		.kind = PKBPF_PROFILE_LIVE,
+		.process = process->id,
+		.tid = PROFILE_NO_THREAD,
+		.comm = profile_intern_comm(profile, site->comm),
+		.count = (uint64_t)(site->live.objects + 0.5),
+		.weight = (uint64_t)(site->live.bytes + 0.5),
+	};
+
+	/* Also what has nothing left: earlier slices may say otherwise. */
+	if (!site->born.samples)
+		return 0;
+	row.stack = place_of(aggregator, site, process_table_now_ns(aggregator->processes));
+	return row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+void aggregator_heap_cut(struct aggregator *aggregator)
+{
+	const struct heap_site *sites;
+	size_t count;
+	int err = 0;
+
+	if (!aggregator->heap)
+		return;
+	aggregator_heap_settle(aggregator);
+	sites = heap_sites(aggregator->heap, &count);
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct process *process =
+			process_table_by_id(aggregator->processes, sites[i].process);
+
+		if (process && !process->end_ns)
+			err = add_live_site(aggregator, process, &sites[i]);
+	}
+	if (err)
+		profile_info(aggregator->running)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
+}

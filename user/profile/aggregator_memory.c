@@ -216,6 +216,7 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		return merge_processes(aggregator);
 	if (aggregator_forgets_stacks(aggregator)) {
 		aggregator_heap_keep_stacks(aggregator);
+		aggregator_memory_keep_stacks(aggregator);
 		return aggregator_forget_unnamed(aggregator);
 	}
 	if (!aggregator->options.merge_bytes ||

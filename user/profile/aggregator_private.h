@@ -25,6 +25,8 @@ struct numbered_stack {
 /* The current slice, one being closed, and one that a cut makes. */
 #define OPEN_SLICES 3
 
+struct aggregator_memory; /* aggregator_resident.c */
+
 struct aggregator {
 	struct aggregator_options options;
 	struct profile *running;
@@ -35,14 +37,15 @@ struct aggregator {
 	struct stack_builder *builder;
 	struct region_names regions;
 	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
-	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
-	size_t next_merge_bytes;       /* of profile_stack_bytes() */
-	bool shortening;	       /* until the stacks take half of the maximum */
-	struct peer_table *peers;      /* of the whole capture; NULL: none yet */
-	struct hash_map peer_numbers;  /* number of the kernel side -> number in peers */
-	uint64_t next_ended;	       /* of profile_ended_tasks() */
-	size_t next_forget;	       /* of stacks.count */
-	struct heap *heap;	       /* NULL: no allocation was sampled */
+	struct hash_map stack_numbers;	  /* stack id of the kernel side -> number in stacks */
+	size_t next_merge_bytes;	  /* of profile_stack_bytes() */
+	bool shortening;		  /* until the stacks take half of the maximum */
+	struct peer_table *peers;	  /* of the whole capture; NULL: none yet */
+	struct hash_map peer_numbers;	  /* number of the kernel side -> number in peers */
+	uint64_t next_ended;		  /* of profile_ended_tasks() */
+	size_t next_forget;		  /* of stacks.count */
+	struct heap *heap;		  /* NULL: no allocation was sampled */
+	struct aggregator_memory *memory; /* NULL: no record of it */
 };
 
 /* The slice that gets a record of this time. */
@@ -60,6 +63,19 @@ void aggregator_heap_keep_stacks(struct aggregator *aggregator);
 void aggregator_heap_settle(struct aggregator *aggregator);
 /* The same of all processes. */
 void aggregator_heap_finish(struct aggregator *aggregator);
+/* At the end of a slice: adds what is alive of running processes to it. */
+void aggregator_heap_cut(struct aggregator *aggregator);
+/* Resident memory (aggregator_resident.c): the same for it. take: -EBADMSG, -ENOMEM. */
+int aggregator_take_memory(struct aggregator *aggregator, const struct pkbpf_event_header *record);
+/* After the process table has learned of the event. */
+void aggregator_memory_task(struct aggregator *aggregator, const struct task_view *task);
+void aggregator_memory_keep_stacks(struct aggregator *aggregator);
+/* Process ids in use are marked. */
+void aggregator_memory_mark(const struct aggregator *aggregator, bool *is_used);
+void aggregator_memory_settle(struct aggregator *aggregator);
+void aggregator_memory_finish(struct aggregator *aggregator);
+void aggregator_memory_cut(struct aggregator *aggregator);
+void aggregator_memory_free(struct aggregator_memory *memory);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* The stack as of time_ns. NULL: no stack with this number has arrived. */
 struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,

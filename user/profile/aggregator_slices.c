@@ -59,6 +59,7 @@ static void renew_names(struct aggregator *aggregator, struct profile *next)
 	const struct profile *before = aggregator->running;
 
 	aggregator_heap_keep_stacks(aggregator);
+	aggregator_memory_keep_stacks(aggregator);
 	aggregator_forget_unnamed(aggregator);
 	array_foreach(&aggregator->stacks, stack) {
 		stack->stack = profile_adopt_stack(next, before, stack->stack);
@@ -92,6 +93,8 @@ void aggregator_release_processes(struct aggregator *aggregator)
 	aggregator_heap_settle(aggregator);
 	if (aggregator->heap)
 		heap_mark_processes(aggregator->heap, is_used);
+	aggregator_memory_settle(aggregator);
+	aggregator_memory_mark(aggregator, is_used);
 	if (aggregator->options.code_history)
 		code_history_mark_processes(aggregator->options.code_history, is_used);
 	process_table_release(aggregator->processes, is_used);
@@ -125,6 +128,8 @@ void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
 		profile_info(aggregator->running)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY]++;
 		return;
 	}
+	aggregator_heap_cut(aggregator);
+	aggregator_memory_cut(aggregator);
 	if (aggregator->closing)
 		close_slice(aggregator);
 	if (!profile_has_same_names(next, aggregator->running))
@@ -162,6 +167,7 @@ bool aggregator_is_done(const struct aggregator *aggregator)
 void aggregator_end(struct aggregator *aggregator)
 {
 	aggregator_heap_finish(aggregator);
+	aggregator_memory_finish(aggregator);
 	if (aggregator->closing)
 		close_slice(aggregator);
 	*array_add(&aggregator->closed) = aggregator->running;

@@ -37,6 +37,9 @@ struct kind_ops {
 	enum pkbpf_counter losses[KIND_LOSSES + 1];
 	/* Only one event in N is recorded; the weight of a record is N, whatever its count. */
 	bool is_thinned;
+	/* Its rows say what a process has at the end of a slice: they take the place of those of
+	 * earlier slices. */
+	bool is_level;
 	/* Idle threads have such events. */
 	bool is_idle;
 	/* Events happen inside the kernel, and their kernel functions explain nothing: only

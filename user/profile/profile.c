@@ -82,6 +82,7 @@ void profile_free(struct profile *profile)
 	peer_table_free(profile->peers);
 	region_table_free(profile->regions);
 	heap_list_done(&profile->heaps);
+	memory_list_done(&profile->memory);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -121,6 +122,16 @@ struct resource_usage *profile_resources(const struct profile *profile)
 struct relation_list *profile_relations(const struct profile *profile)
 {
 	return profile->relations;
+}
+
+struct memory_list *profile_memory(struct profile *profile)
+{
+	return &profile->memory;
+}
+
+const struct memory_list *profile_memory_read(const struct profile *profile)
+{
+	return &profile->memory;
 }
 
 struct heap_list *profile_heaps(struct profile *profile)

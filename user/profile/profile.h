@@ -16,6 +16,7 @@
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
 #include "profile/account/heap_list.h"
+#include "profile/account/memory_list.h"
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
 #include "profile/account/resource_usage.h"
@@ -122,6 +123,9 @@ struct relation_list *profile_relations(const struct profile *profile);
 /* Heaps of sampled processes, by the place of allocation. */
 struct heap_list *profile_heaps(struct profile *profile);
 const struct heap_list *profile_heaps_read(const struct profile *profile);
+/* Memory of processes over time. */
+struct memory_list *profile_memory(struct profile *profile);
+const struct memory_list *profile_memory_read(const struct profile *profile);
 struct moment_list *profile_moments(struct profile *profile);
 const struct moment_list *profile_moments_read(const struct profile *profile);
 /* Times of regions that programs mark. */

@@ -51,6 +51,7 @@ struct profile {
 	struct slow_io_list *slow_io;
 	struct moment_list moments;
 	struct heap_list heaps;
+	struct memory_list memory;
 	struct symbol_notes notes;
 	struct relation_list *relations;
 	struct peer_table *peers;

@@ -550,6 +550,21 @@ static int read_heaps(struct decoding *work)
 	return err;
 }
 
+static int read_memory(struct decoding *work)
+{
+	_cleanup_free_ struct memory_point *rows = NULL;
+	size_t count;
+	int err = read_table(work, &slice_memory, &rows, &count);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (slice_choice_is_of_processes(work->choice) && !is_chosen_pid(work, rows[i].pid))
+			continue;
+		err = memory_list_add(profile_memory(work->profile), &rows[i]);
+		err = err == -ENOSPC ? 0 : err;
+	}
+	return err;
+}
+
 /* ---- the account ---- */
 
 static int read_account_processes(struct decoding *work)
@@ -665,7 +680,7 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		read_strings, read_facts,   read_cgroups, read_processes, read_frames,
 		read_stacks,  read_rows,    read_ends,	  read_peers,	  read_distributions,
 		read_devices, read_slow_io, read_moments, read_relations, read_regions,
-		read_heaps,   read_account, note_choice,
+		read_heaps,   read_memory,  read_account, note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

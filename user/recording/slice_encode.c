@@ -483,6 +483,20 @@ static void write_heaps(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_memory(struct encoding *work)
+{
+	struct rows rows = {.table = &slice_memory};
+
+	array_foreach(&profile_memory_read(work->profile)->items, point) {
+		struct memory_point *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		*row = *point;
+	}
+	write_table(work, &rows);
+}
+
 /* ---- the account ---- */
 
 static void write_account(struct encoding *work)
@@ -581,7 +595,7 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		write_facts,   write_counters, write_processes, write_frames,	     write_stacks,
 		write_rows,    write_ends,     write_peers,	write_distributions, write_devices,
 		write_slow_io, write_moments,  write_relations, write_regions,	     write_heaps,
-		write_account, write_cgroups,  write_strings,
+		write_memory,  write_account,  write_cgroups,	write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

@@ -317,6 +317,16 @@ TABLE(heaps, SLICE_HEAPS, H);
 #undef ESTIMATE
 #undef H
 
+#define M struct memory_point
+static const struct recorded_column memory_columns[] = {
+	RECORDED(1, M, pid),	RECORDED(2, M, regions),   TEXT(3, M, comm),
+	STEP(4, M, time_ns),	RECORDED(5, M, anonymous), RECORDED(6, M, file),
+	RECORDED(7, M, shared), RECORDED(8, M, swap),	   RECORDED(9, M, peak),
+};
+ALL_MEMBERS(M, 80);
+TABLE(memory, SLICE_MEMORY, M);
+#undef M
+
 #define M struct recorded_moment
 static const struct recorded_column moments_columns[] = {
 	STEP(1, M, moment.begin_ns),

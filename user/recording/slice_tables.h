@@ -38,6 +38,7 @@ enum slice_section {
 	SLICE_SLOW_IO = 18,
 	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
 	SLICE_HEAPS = 64,     /* struct heap_place; stacks: 1 + place */
+	SLICE_MEMORY = 65,    /* struct memory_point */
 	SLICE_PEERS = 80,     /* distributions of the kind NETWORK: device is 1 + place */
 	SLICE_MOMENTS = 112,
 	SLICE_REGIONS = 30,
@@ -132,6 +133,6 @@ extern const struct recorded_table slice_facts, slice_counters, slice_processes,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
 	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers,
-	slice_regions, slice_region_buckets, slice_heaps;
+	slice_regions, slice_region_buckets, slice_heaps, slice_memory;
 
 #endif

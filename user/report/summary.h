@@ -30,6 +30,7 @@ int summary_network(const struct summary *summary, size_t lines);
 int summary_memory(const struct summary *summary, size_t lines);
 int summary_regions(const struct summary *summary, size_t lines);
 int summary_heap(const struct summary *summary, size_t lines);
+int summary_resident(const struct summary *summary, size_t lines);
 int summary_notes(const struct summary *summary, size_t lines);
 
 /* A wait that tells something of its place: not on the run queue, nor of a thread that slept all

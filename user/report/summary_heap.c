@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writes who allocates, and what was not freed. */
+/* Writes who allocates, what was not freed, and whose the resident pages are. */
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "report/summary.h"
 #include "report/text_table.h"
 #include "rows/human.h"
+#include "rows/memory_series.h"
 
 #define LEAST_LINES 3
 
@@ -42,5 +43,31 @@ int summary_heap(const struct summary *summary, size_t lines)
 		human_counted(number, live.sum.count, "allocations"));
 	if (live.sum.weight)
 		summary_write_stacks(summary, &live_stacks, &live, NULL, lines - for_alloc - 1);
+	return 0;
+}
+
+static const struct summary_stacks resident_stacks = {.kind = PKBPF_PROFILE_MEMORY,
+						      .label = label_bytes};
+
+int summary_resident(const struct summary *summary, size_t lines)
+{
+	_cleanup_(path_tree_done) struct path_tree tree = {0};
+	const struct text_report *report = &summary->report;
+	_cleanup_(memory_rows_done) struct memory_rows rows = {0};
+	char bytes[HUMAN_SIZE], peak[HUMAN_SIZE];
+	uint64_t peak_sum = 0;
+	int err = summary_join_stacks(summary, &resident_stacks, &tree);
+
+	if (err || !tree.sum.weight)
+		return err;
+	err = memory_rows_make(report->profile, &rows);
+	if (err)
+		return err;
+	for (size_t i = 0; i < rows.count; i++)
+		peak_sum += rows.items[i].peak_bytes;
+	text_heading(report, "Resident, by who wrote first: %s private; RSS at its peak %s%s",
+		     human_bytes(bytes, tree.sum.weight), human_bytes(peak, peak_sum),
+		     rows.count > 1 ? " (sum of processes)" : "");
+	summary_write_stacks(summary, &resident_stacks, &tree, NULL, lines - 1);
 	return 0;
 }

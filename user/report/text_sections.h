@@ -65,6 +65,7 @@ void text_stacks(const struct text_report *report, const struct tally *tally);
 /* Nothing when there were no page faults. */
 int text_faults(const struct text_report *report);
 int text_heap(const struct text_report *report);
+int text_memory(const struct text_report *report);
 /* Nothing when there was no block I/O. */
 int text_devices(const struct text_report *report);
 /* Nothing when no block request was slow. */

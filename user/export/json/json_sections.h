@@ -34,6 +34,8 @@ int json_peers(struct json_writer *writer, const struct resource_rows *rows);
 int json_regions(struct json_writer *writer, const struct profile *profile);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);
+/* "memory_over_time": the kernel's counts of each process. */
+int json_memory(struct json_writer *writer, const struct resource_rows *rows);
 /* "hottest_lines", by kind. -ENOMEM. */
 int json_lines(struct json_writer *writer, const struct results *results);
 

@@ -10,5 +10,6 @@ const struct kind_ops kind_live = {
 	.folded_divisor = 1,
 	.weight = PROFILE_WEIGHT_BYTES,
 	.no_memory = PKBPF_COUNTER_ALLOC_NO_MEMORY,
+	.is_level = true,
 	.explained_by_programs = true,
 };

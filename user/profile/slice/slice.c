@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/kind_table.h"
 #include "base/clock.h"
 #include "profile/profile_private.h"
 #include "profile/slice/time_line.h"
@@ -152,11 +153,49 @@ static int merge_stacks(struct merging *work)
 
 /* ---- counts ---- */
 
+/* Rows without weight stay: their numbers are in use. */
+static void drop_levels(struct merging *work, const uint32_t *kinds_of_process)
+{
+	struct profile *into = work->into;
+
+	array_foreach(&into->rows, row) {
+		if (kinds_of_process[row->process] & 1U << row->kind)
+			row->count = row->weight = row->max = 0;
+	}
+}
+
+/* Of what a process has, the last is kept; groups have what their members had at their ends. */
+static int replace_levels(struct merging *work)
+{
+	size_t count, processes = process_table_count(work->into->processes);
+	const struct profile_row *rows = profile_rows(work->from, &count);
+	_cleanup_free_ uint32_t *kinds_of_process = calloc(processes + 1, sizeof(uint32_t));
+	bool any = false;
+
+	if (!kinds_of_process)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t process = process_there(work, rows[i].process);
+
+		if (!kind_ops_of(rows[i].kind)->is_level || process >= processes ||
+		    process_table_is_group(work->into->processes, process))
+			continue;
+		kinds_of_process[process] |= 1U << rows[i].kind;
+		any = true;
+	}
+	if (any)
+		drop_levels(work, kinds_of_process);
+	return 0;
+}
+
 static int merge_rows(struct merging *work)
 {
 	size_t count;
 	const struct profile_row *rows = profile_rows(work->from, &count);
+	int err = replace_levels(work);
 
+	if (err)
+		return err;
 	for (size_t i = 0; i < count; i++) {
 		struct profile_row row = rows[i];
 		int64_t id;
@@ -296,6 +335,18 @@ static int merge_heaps(struct merging *work)
 			copy.peak_ns = time_there(work, copy.peak_ns);
 		/* The list is limited. */
 		if (heap_list_add(&work->into->heaps, &copy) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int merge_memory(struct merging *work)
+{
+	array_foreach(&work->from->memory.items, from) {
+		struct memory_point copy = *from;
+
+		copy.time_ns = time_there(work, copy.time_ns);
+		if (memory_list_add(&work->into->memory, &copy) == -ENOMEM)
 			return -ENOMEM;
 	}
 	return 0;
@@ -446,9 +497,9 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 int slice_merge(struct profile *into, const struct profile *from)
 {
 	static int (*const parts[])(struct merging * work) = {
-		merge_processes,     merge_stacks,  merge_rows,	     merge_ends,
-		merge_distributions, merge_devices, merge_slow_io,   merge_moments,
-		merge_relations,     merge_regions, merge_resources, merge_heaps,
+		merge_processes, merge_stacks,	merge_rows,    merge_ends,	merge_distributions,
+		merge_devices,	 merge_slow_io, merge_moments, merge_relations, merge_regions,
+		merge_resources, merge_heaps,	merge_memory,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));
@@ -489,6 +540,10 @@ int slice_add_sums(struct profile *into, const struct profile *from)
 	const struct profile_row *rows = profile_rows(from, &count);
 	int err = stack == UINT32_MAX || comm == UINT32_MAX ? -ENOMEM : 0;
 
+	array_foreach(&into->rows, row) {
+		if (kind_ops_of(row->kind)->is_level)
+			row->count = row->weight = 0;
+	}
 	for (size_t i = 0; i < count && !err; i++) {
 		struct profile_row row = {
 			.kind = rows[i].kind,
