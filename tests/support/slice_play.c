@@ -164,7 +164,8 @@ struct profile *slice_stream_play(const struct slice_stream *stream, struct slic
 						   .want_kernel = true,
 						   .per_thread = stream->per_thread,
 						   .slow_io_limit = 5,
-						   .max_names_bytes = plan->max_names_bytes};
+						   .max_names_bytes = plan->max_names_bytes,
+						   .trace_ns = plan->trace_ns};
 	struct playing playing = {.stream = stream, .plan = plan, .merged = slice_new()};
 
 	plan->slice_count = plan->late_records = plan->run_ns = 0;

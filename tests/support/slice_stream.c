@@ -10,6 +10,7 @@
 #include <pkbpf/faults.h>
 #include <pkbpf/histogram.h>
 #include <pkbpf/offcpu.h>
+#include <pkbpf/trace.h>
 
 #include "base/array.h"
 #include "base/hash_map.h"
@@ -151,6 +152,15 @@ static struct slice_actor *living(struct making *making)
 			return actor;
 	}
 	return NULL;
+}
+
+static bool has_living(const struct making *making)
+{
+	array_foreach(&making->actors, actor) {
+		if (!actor->exit_ns)
+			return true;
+	}
+	return false;
 }
 
 static struct slice_actor *add_actor(struct making *making, uint32_t pid, uint32_t tid)
@@ -354,6 +364,24 @@ static void make_slow_io(struct making *making)
 	arrive(making, from, 0);
 }
 
+static void make_wait(struct making *making)
+{
+	const struct slice_actor *actor = living(making);
+	size_t from = making->buffer.size;
+	struct pkbpf_event_wait *wait = event_buffer_add(&making->buffer, sizeof(*wait),
+							 PKBPF_EVENT_WAIT, 0, making->now_ns);
+
+	require(wait);
+	wait->stack_id = pick(making, STACKS);
+	wait->wait_ns = 1 + pick(making, SECOND);
+	wait->begin_ns = making->now_ns - wait->wait_ns;
+	wait->pid = actor->pid;
+	wait->tid = actor->tid;
+	wait->state = (uint8_t)pick(making, PKBPF_WAIT_STATES);
+	memcpy(wait->comm, actor->comm, sizeof(actor->comm));
+	arrive(making, from, pick(making, 20) ? 0 : pick(making, 8 * SECOND));
+}
+
 static void make_lost(struct making *making)
 {
 	size_t from = making->buffer.size;
@@ -428,13 +456,14 @@ static void put_in_order(struct making *making)
 	to->capacity = to->size;
 }
 
-void slice_stream_init(struct slice_stream *stream, uint64_t seed, size_t records)
+static void make_stream(struct slice_stream *stream, uint64_t seed, size_t records, bool with_waits)
 {
 	static void (*const kinds[])(struct making * making) = {
-		make_sample,  make_sample, make_sample, make_totals, make_totals,
-		make_totals,  make_stack,  make_birth,	make_exit,   make_exec,
-		make_slow_io, make_lost,   make_birth,	make_sample, make_exact_faults,
+		make_sample, make_sample, make_sample,	     make_totals, make_totals,	make_totals,
+		make_stack,  make_birth,  make_exit,	     make_exec,	  make_slow_io, make_lost,
+		make_birth,  make_sample, make_exact_faults, make_wait,
 	};
+	const size_t kind_count = ARRAY_SIZE(kinds) - (with_waits ? 0 : 1);
 	struct making making = {.stream = stream, .state = seed, .now_ns = SLICE_STREAM_START_NS};
 
 	memset(stream, 0, sizeof(*stream));
@@ -442,7 +471,7 @@ void slice_stream_init(struct slice_stream *stream, uint64_t seed, size_t record
 	make_begin(&making);
 	for (size_t i = 0; i < records; i++) {
 		making.now_ns += 1000 + pick(&making, 40000000);
-		kinds[pick(&making, ARRAY_SIZE(kinds))](&making);
+		(has_living(&making) ? kinds[pick(&making, kind_count)] : make_birth)(&making);
 	}
 	/* All that is late has come by the end. */
 	making.now_ns += 9 * SECOND;
@@ -453,6 +482,16 @@ void slice_stream_init(struct slice_stream *stream, uint64_t seed, size_t record
 	stream->actor_count = making.actors.count;
 	array_free(&making.arrivals);
 	event_buffer_done(&making.buffer);
+}
+
+void slice_stream_init(struct slice_stream *stream, uint64_t seed, size_t records)
+{
+	make_stream(stream, seed, records, false);
+}
+
+void slice_stream_init_traced(struct slice_stream *stream, uint64_t seed, size_t records)
+{
+	make_stream(stream, seed, records, true);
 }
 
 void slice_stream_done(struct slice_stream *stream)

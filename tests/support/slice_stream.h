@@ -23,6 +23,8 @@ struct slice_stream {
 
 /* A stream of about so many records. */
 void slice_stream_init(struct slice_stream *stream, uint64_t seed, size_t records);
+/* The same with single waits. */
+void slice_stream_init_traced(struct slice_stream *stream, uint64_t seed, size_t records);
 void slice_stream_done(struct slice_stream *stream);
 uint64_t slice_stream_random(uint64_t *state, uint64_t below);
 
@@ -30,8 +32,9 @@ struct slice_plan {
 	const uint64_t *cuts; /* ascending times */
 	size_t cut_count;
 	bool reads_at_cuts;	/* the account of resources */
-	size_t max_names_bytes; /* see struct aggregator_options */
-	bool in_pairs;		/* merges two slices, and that into the others */
+	size_t max_names_bytes; /* see struct aggregator_options, as the next one */
+	uint64_t trace_ns;
+	bool in_pairs; /* merges two slices, and that into the others */
 	void (*take)(void *context, const struct profile *slice); /* gets each; NULL: nobody */
 	void *context;
 	/* out: */

@@ -29,6 +29,8 @@
 #define NOTE_DEVICES_NS (NS_PER_SECOND / 10)
 /* A generation of names: what an endless row of intervals may hold of it, twice at most. */
 #define MAX_NAMES_BYTES (24U << 20)
+/* So does its age: places that were seen once would be kept as long as there is room. */
+#define MAX_NAMES_NS (600 * NS_PER_SECOND)
 
 static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
 {
@@ -60,6 +62,7 @@ static int assemble(struct live_capture *live, struct error *error)
 		.max_ended_tasks = MAX_ENDED_TASKS,
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 		.max_names_bytes = MAX_NAMES_BYTES,
+		.max_names_ns = live->options.names_ns ? live->options.names_ns : MAX_NAMES_NS,
 		.is_followed = is_followed,
 		.follow_context = live,
 	};
@@ -215,7 +218,7 @@ int live_capture_cut(struct live_capture *live)
 		return -ENOMEM;
 	/* What is in the rings belongs to the slice that ends. */
 	err = session_drain(live->session);
-	if (aggregator_renews_names(live->aggregator))
+	if (aggregator_plan_cut(live->aggregator, begin_ns))
 		live_memory_keep_stacks(live);
 	if (source_set_cut(live->sources) < 0)
 		log_warning(log, "some events are counted in the next interval: out of memory");

@@ -11,6 +11,7 @@ struct live_capture_options {
 	struct session_options session; /* what it points to is borrowed until live_capture_free */
 	struct source_options sources;
 	uint64_t trace_ns; /* struct aggregator_options */
+	uint64_t names_ns; /* max_names_ns of struct aggregator_options; 0: the default */
 	bool inlines, lines;
 	bool python_full;	      /* keep the native frames that run Python frames */
 	uint64_t debuginfod_limit_ns; /* 0: no servers are asked for debug files */

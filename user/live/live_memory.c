@@ -27,17 +27,6 @@ static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
  */
 #define FORGET_CODE_COUNT 32
 
-static void mark_frames(const struct profile *profile, bool *is_used)
-{
-	for (size_t i = 0; i < profile_frame_count(profile); i++) {
-		const struct frame_location *location =
-			&profile_frame(profile, (uint32_t)i)->location;
-
-		if (location->space == FRAME_FILE)
-			is_used[location->object] = true;
-	}
-}
-
 static int forget_files(struct live_capture *live)
 {
 	size_t count = mapped_file_table_count(live->files);
@@ -45,9 +34,7 @@ static int forget_files(struct live_capture *live)
 
 	if (!is_used)
 		return -ENOMEM;
-	if (aggregator_forget_places(live->aggregator))
-		return -ENOMEM;
-	mark_frames(aggregator_running(live->aggregator), is_used);
+	aggregator_mark_files(live->aggregator, is_used);
 	process_table_mark_files(live->processes, is_used);
 	session_mark_files(live->session, is_used, count);
 	session_forget_files(live->session, is_used, count);
@@ -89,6 +76,8 @@ void live_memory_release(struct live_capture *live)
 		return;
 	live->next_release_ns = now_ns + RELEASE_TABLES_NS;
 	release_tables(live);
+	/* On a machine that builds programs, each is a file of its own. */
+	forget_files(live);
 	malloc_trim(0);
 }
 
@@ -151,7 +140,7 @@ static void limit_files(struct live_capture *live)
 	begin_ns = clock_now_ns();
 	if (begin_ns < live->next_forget_ns || !places_are_named(live, begin_ns))
 		return;
-	if (forget_files(live) < 0)
+	if (aggregator_forget_places(live->aggregator) || forget_files(live) < 0)
 		log_warning(live->options.session.log,
 			    "cannot release unused mapped files: out of memory");
 	left = mapped_file_table_live_count(live->files);

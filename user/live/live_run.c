@@ -26,6 +26,10 @@
 #define CPU_LOOK_INTERVAL_MS	    1000
 #define LOOK_INTERVAL_MS	    100
 #define DEFAULT_DEBUGINFOD_LIMIT_NS (30 * NS_PER_SECOND)
+/* An interval of this length can afford names of its own, a few ten milliseconds: then memory does
+ * not depend on how long a capture has been running. Its edge may come a little early. */
+#define LONG_INTERVAL_NS (60 * NS_PER_SECOND)
+#define NAMES_EARLY_NS	 NS_PER_SECOND
 
 struct live_run {
 	struct live_options options;
@@ -221,6 +225,9 @@ int live_run_start(struct live_run *run, struct error *error)
 			},
 		.sources = options->sources,
 		.trace_ns = options->trace_ns,
+		.names_ns = options->every_ns >= LONG_INTERVAL_NS
+				    ? options->every_ns - NAMES_EARLY_NS
+				    : 0,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
 		.python_full = options->python_mode == PKBPF_PYTHON_FULL,

@@ -92,6 +92,10 @@ void process_table_release(struct process_table *table, const bool *is_used)
 		    (entry->state != ENTRY_ENDED && entry->state != ENTRY_GROUP &&
 		     entry->state != ENTRY_MERGED))
 			continue;
+		/* Late records may still name it. */
+		if (entry->state == ENTRY_ENDED &&
+		    table->now_ns < entry->public.end_ns + PROCESS_LATE_NS)
+			continue;
 		if (entry->state == ENTRY_ENDED) {
 			table->kept_count--;
 			process_recent_remove(table, entry);

@@ -120,8 +120,8 @@ void process_table_merge(struct process_table *table, uint32_t id, uint32_t into
 /* Releases an id without references: when it belongs to a member of a group, it is reused. */
 void process_table_release_member(struct process_table *table, uint32_t id);
 
-/* Forgets exited incarnations and groups, except used ids: nothing refers to the others. is_used
- * has room for all ids. */
+/* Forgets groups and incarnations that exited PROCESS_LATE_NS ago, except used ids: nothing refers
+ * to the others. is_used has room for all ids. */
 void process_table_release(struct process_table *table, const bool *is_used);
 
 struct mapped_file_table *process_table_files(struct process_table *table);

@@ -86,7 +86,9 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.process = process->id,
 		.tid = options->per_thread ? sample->tid : PROFILE_NO_THREAD,
 		.comm = profile_intern_comm(profile, sample->comm),
-		.stack = stack_builder_add(aggregator->builder, sample, process),
+		.stack = aggregator_stack_in(
+			aggregator, profile,
+			stack_builder_add(aggregator->builder, sample, process)),
 		.state = sample->state,
 		.count = sample->count,
 		.weight = sample->weight,
@@ -252,15 +254,23 @@ struct process *aggregator_process_of_stack(struct aggregator *aggregator, uint3
 	return process;
 }
 
+uint32_t aggregator_stack_of(const struct aggregator *aggregator, struct profile *slice,
+			     const struct numbered_stack *stack)
+{
+	return stack ? aggregator_stack_in(aggregator, slice, stack->stack)
+		     : profile_intern_stack(slice, NULL, 0);
+}
+
 /* 1 + the profile's stack of the waker; 0: unknown. */
-static uint32_t waker_of_totals(struct aggregator *aggregator, const struct totals_view *totals)
+static uint32_t waker_of_totals(struct aggregator *aggregator, struct profile *profile,
+				const struct totals_view *totals)
 {
 	const struct numbered_stack *waker =
 		totals->waker_id
 			? aggregator_find_stack(aggregator, totals->waker_id, totals->time_ns)
 			: NULL;
 
-	return waker ? waker->stack + 1 : 0;
+	return waker ? aggregator_stack_in(aggregator, profile, waker->stack) + 1 : 0;
 }
 
 static bool add_totals_row(struct aggregator *aggregator, struct profile *profile,
@@ -274,8 +284,8 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 		/* Totals of a whole process have no thread name. */
 		.comm = profile_intern_comm(profile,
 					    totals->comm[0] ? totals->comm : process->comm),
-		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
-		.waker = waker_of_totals(aggregator, totals),
+		.stack = aggregator_stack_of(aggregator, profile, stack),
+		.waker = waker_of_totals(aggregator, profile, totals),
 		.state = totals->state,
 		.count = totals->count,
 		.weight = totals->total,
@@ -364,7 +374,7 @@ static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view
 		 * number in tid. */
 		.tid = view->tid == view->pid && view->tid & PKBPF_PID_WRITEBACK ? 0 : view->tid,
 		.comm = profile_intern_comm(profile, view->comm),
-		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
+		.stack = aggregator_stack_of(aggregator, profile, stack),
 		.device = view->device,
 		.bytes = view->bytes,
 		.state = view->state,
@@ -418,17 +428,18 @@ static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_r
 	return feed_resources(aggregator, &renamed.header);
 }
 
-static uint32_t stack_of_relation(struct aggregator *aggregator, uint64_t stack_id,
-				  uint64_t time_ns)
+static uint32_t stack_of_relation(struct aggregator *aggregator, struct profile *slice,
+				  uint64_t stack_id, uint64_t time_ns)
 {
 	const struct numbered_stack *stack =
 		stack_id ? aggregator_find_stack(aggregator, stack_id, time_ns) : NULL;
 
-	return stack ? stack->stack : RELATION_NO_STACK;
+	return stack ? aggregator_stack_in(aggregator, slice, stack->stack) : RELATION_NO_STACK;
 }
 
 static int take_relation(struct aggregator *aggregator, const struct pkbpf_event_header *record)
 {
+	struct profile *slice = aggregator_slice(aggregator, record->time_ns);
 	struct relation_view view;
 	struct relation relation;
 	int err = relation_event_decode(record, &view);
@@ -439,15 +450,15 @@ static int take_relation(struct aggregator *aggregator, const struct pkbpf_event
 		.kind = view.relation,
 		.pid = view.pid,
 		.other_pid = view.other_pid,
-		.stack = stack_of_relation(aggregator, view.stack_id, record->time_ns),
-		.other_stack = stack_of_relation(aggregator, view.other_stack_id, record->time_ns),
+		.stack = stack_of_relation(aggregator, slice, view.stack_id, record->time_ns),
+		.other_stack =
+			stack_of_relation(aggregator, slice, view.other_stack_id, record->time_ns),
 		.count = view.count,
 		.value = view.value,
 	};
 	memcpy(relation.other_comm, view.other_comm, sizeof(relation.other_comm));
 	snprintf(relation.text, sizeof(relation.text), "%s", view.text);
-	err = relation_list_add(profile_relations(aggregator_slice(aggregator, record->time_ns)),
-				&relation);
+	err = relation_list_add(profile_relations(slice), &relation);
 	/* The list is a sample; it may be full. */
 	return err == -ENOSPC ? 0 : err;
 }

@@ -40,6 +40,8 @@ struct aggregator_options {
 	/* When frames, stacks and strings of slices reach this many bytes, the next slice begins
 	 * with only the stacks that later events may refer to. 0: never. */
 	size_t max_names_bytes;
+	/* The same when they have been collected for so long. 0: never. */
+	uint64_t max_names_ns;
 };
 
 struct aggregator;
@@ -57,12 +59,12 @@ struct profile *aggregator_running(const struct aggregator *aggregator);
  * reuse its process ids for other processes, so finish it first. now_ns: all older records but
  * late ones have arrived. */
 struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns);
-/* True when the next cut begins a new generation of names. Then keep the stacks that later
- * events may refer to (aggregator_keep_stack()). */
-bool aggregator_renews_names(const struct aggregator *aggregator);
-/* True when the slice shares the names of the current slice. If not, and if no other slice has
- * its names, they are not needed after it is freed. */
-bool aggregator_has_names_of(const struct aggregator *aggregator, const struct profile *slice);
+/* Decides whether the next cut, which is at time_ns, begins a new generation of names. true: it
+ * does; keep the stacks that later events may refer to (aggregator_keep_stack()). A cut that was
+ * not planned decides for itself. */
+bool aggregator_plan_cut(struct aggregator *aggregator, uint64_t time_ns);
+/* Marks the mapped files that frames of slices refer to; is_used has room for all ids. */
+void aggregator_mark_files(const struct aggregator *aggregator, bool *is_used);
 /* Forgets exited processes without references. Only between slices. */
 void aggregator_release_processes(struct aggregator *aggregator);
 /* True after the end, when all slices are taken. */

@@ -34,9 +34,12 @@ static uint32_t stack_of_caller(const struct aggregator *aggregator, struct prof
 				uint32_t stack)
 {
 	size_t count, first = 0;
-	const uint32_t *frames = profile_stack(profile, stack, &count);
+	const uint32_t *frames;
 	uint32_t copy[PKBPF_MAX_USER_FRAMES];
 
+	if (stack == UINT32_MAX)
+		return stack;
+	frames = profile_stack(profile, stack, &count);
 	while (first < count && is_in_sampler(aggregator, profile, frames[first]))
 		first++;
 	if (!first)
@@ -63,7 +66,8 @@ static bool add_row(struct aggregator *aggregator, struct profile *profile,
 		stack_id ? aggregator_find_stack(aggregator, stack_id, time_ns) : NULL;
 	struct profile_row row = *like;
 
-	row.stack = stack ? stack_of_caller(aggregator, profile, stack->stack)
+	row.stack = stack ? stack_of_caller(aggregator, profile,
+					    aggregator_stack_in(aggregator, profile, stack->stack))
 			  : profile_intern_stack(profile, NULL, 0);
 	if (!stack && row.kind == PKBPF_PROFILE_ALLOC)
 		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN]++;

@@ -46,10 +46,19 @@ struct aggregator {
 	size_t next_forget;		  /* of stacks.count */
 	struct heap *heap;		  /* NULL: no allocation was sampled */
 	struct aggregator_memory *memory; /* NULL: no record of it */
+	uint64_t names_since_ns;	  /* begin of the generation of names; 0: before any cut */
+	bool is_planned, renews_names;	  /* the next cut */
 };
 
 /* The slice that gets a record of this time. */
 struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns);
+/* The slice's number of a stack of the running slice, which may have other names. UINT32_MAX: no
+ * memory. */
+uint32_t aggregator_stack_in(const struct aggregator *aggregator, struct profile *slice,
+			     uint32_t stack);
+/* The same of a numbered one; NULL: the empty stack. */
+uint32_t aggregator_stack_of(const struct aggregator *aggregator, struct profile *slice,
+			     const struct numbered_stack *stack);
 /* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
 /* Sampled allocations (aggregator_heap.c). take: -EBADMSG, -ENOMEM. */

@@ -19,12 +19,18 @@ struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns
 	/* The first slice has no cut before it. */
 	if (!info->sequence || time_ns >= info->start_ns)
 		return aggregator->running;
-	/* Stacks are numbered in the current generation of names. */
-	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns &&
-	    aggregator_has_names_of(aggregator, aggregator->closing))
+	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns)
 		return aggregator->closing;
 	info->counters[PKBPF_COUNTER_LATE_RECORDS]++;
 	return aggregator->running;
+}
+
+uint32_t aggregator_stack_in(const struct aggregator *aggregator, struct profile *slice,
+			     uint32_t stack)
+{
+	if (stack == UINT32_MAX || profile_has_same_names(slice, aggregator->running))
+		return stack;
+	return profile_adopt_stack(slice, aggregator->running, stack);
 }
 
 static void close_slice(struct aggregator *aggregator)
@@ -41,15 +47,22 @@ static void close_slice(struct aggregator *aggregator)
 	aggregator->closing = NULL;
 }
 
-bool aggregator_renews_names(const struct aggregator *aggregator)
+static bool names_are_due(const struct aggregator *aggregator, uint64_t time_ns)
 {
-	return aggregator->options.max_names_bytes &&
-	       profile_names_bytes(aggregator->running) >= aggregator->options.max_names_bytes;
+	const struct aggregator_options *options = &aggregator->options;
+
+	if (options->max_names_ns && aggregator->names_since_ns &&
+	    time_ns >= aggregator->names_since_ns + options->max_names_ns)
+		return true;
+	return options->max_names_bytes &&
+	       profile_names_bytes(aggregator->running) >= options->max_names_bytes;
 }
 
-bool aggregator_has_names_of(const struct aggregator *aggregator, const struct profile *slice)
+bool aggregator_plan_cut(struct aggregator *aggregator, uint64_t time_ns)
 {
-	return aggregator->running && profile_has_same_names(slice, aggregator->running);
+	aggregator->is_planned = true;
+	aggregator->renews_names = names_are_due(aggregator, time_ns);
+	return aggregator->renews_names;
 }
 
 /* Renumbers recently referenced stacks for the new generation of names. Later events that refer
@@ -70,6 +83,26 @@ static void renew_names(struct aggregator *aggregator, struct profile *next)
 	stack_builder_forget_frames(aggregator->builder);
 	aggregator->next_merge_bytes = aggregator->options.merge_bytes;
 	aggregator->shortening = false;
+}
+
+static void mark_files(const struct profile *slice, bool *is_used)
+{
+	for (size_t i = 0; i < profile_frame_count(slice); i++) {
+		const struct frame_location *location =
+			&profile_frame(slice, (uint32_t)i)->location;
+
+		if (location->space == FRAME_FILE)
+			is_used[location->object] = true;
+	}
+}
+
+void aggregator_mark_files(const struct aggregator *aggregator, bool *is_used)
+{
+	mark_files(aggregator->running, is_used);
+	if (aggregator->closing)
+		mark_files(aggregator->closing, is_used);
+	array_foreach(&aggregator->closed, slice)
+		mark_files(*slice, is_used);
 }
 
 void aggregator_release_processes(struct aggregator *aggregator)
@@ -104,11 +137,14 @@ void aggregator_release_processes(struct aggregator *aggregator)
 	}
 }
 
-static struct profile *next_slice(struct aggregator *aggregator)
+static struct profile *next_slice(struct aggregator *aggregator, uint64_t time_ns)
 {
-	struct profile *before = aggregator->running, *next = aggregator_renews_names(aggregator)
-								      ? profile_new_apart(before)
-								      : profile_new_beside(before);
+	struct profile *before = aggregator->running, *next;
+
+	if (!aggregator->is_planned)
+		aggregator->renews_names = names_are_due(aggregator, time_ns);
+	aggregator->is_planned = false;
+	next = aggregator->renews_names ? profile_new_apart(before) : profile_new_beside(before);
 
 	if (next && array_reserve(&aggregator->closed, aggregator->closed.count + OPEN_SLICES) &&
 	    resource_usage_follow(profile_resources(next), profile_resources(before)) == 0) {
@@ -122,7 +158,7 @@ static struct profile *next_slice(struct aggregator *aggregator)
 /* Without memory the cut is skipped: the current slice continues. */
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
 {
-	struct profile *next = next_slice(aggregator);
+	struct profile *next = next_slice(aggregator, cut->time_ns);
 
 	if (!next) {
 		profile_info(aggregator->running)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY]++;
@@ -132,8 +168,10 @@ void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
 	aggregator_memory_cut(aggregator);
 	if (aggregator->closing)
 		close_slice(aggregator);
-	if (!profile_has_same_names(next, aggregator->running))
+	if (aggregator->renews_names)
 		renew_names(aggregator, next);
+	if (aggregator->renews_names || !aggregator->names_since_ns)
+		aggregator->names_since_ns = cut->time_ns;
 	profile_info(aggregator->running)->end_ns = cut->time_ns;
 	profile_info(next)->sequence = cut->sequence;
 	profile_info(next)->start_ns = cut->time_ns;

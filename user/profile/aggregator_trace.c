@@ -78,7 +78,7 @@ int aggregator_trace_wait(struct aggregator *aggregator, const struct pkbpf_even
 		.process = process->id,
 		.tid = wait->tid,
 		.comm = profile_intern_comm(slice, comm),
-		.stack = stack ? stack->stack : profile_intern_stack(slice, NULL, 0),
+		.stack = aggregator_stack_of(aggregator, slice, stack),
 		.state = wait->state,
 	};
 	add(aggregator, slice, &moment);

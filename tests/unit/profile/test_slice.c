@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,131 @@ static void merging_is_associative(void **state)
 	cut_at_random(40, true, true);
 }
 
+struct listing {
+	FILE *out;
+	uint64_t strangers; /* single events that ended outside the slice that has them */
+};
+
+static void list_event(const struct profile *slice, const struct moment *moment, FILE *out)
+{
+	const struct process *process =
+		process_table_by_id(profile_processes(slice), moment->process);
+	size_t count;
+	const uint32_t *stack = profile_stack(slice, moment->stack, &count);
+
+	fprintf(out, "%d %llu+%llu+%llu %u/%u %s %u %u %u", moment->kind,
+		(unsigned long long)moment->begin_ns, (unsigned long long)moment->length_ns,
+		(unsigned long long)moment->queue_ns, process ? process->pid : 0, moment->tid,
+		profile_string(slice, moment->comm), moment->place, moment->weight, moment->state);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, " %llx",
+			(unsigned long long)profile_frame(slice, stack[i])->location.address);
+	fputc('\n', out);
+}
+
+static void list_events(void *context, const struct profile *slice)
+{
+	struct listing *listing = context;
+	const struct profile_info *info = profile_info_read(slice);
+
+	array_foreach(&profile_moments_read(slice)->items, moment) {
+		uint64_t end_ns = moment->begin_ns + moment->length_ns + moment->queue_ns;
+
+		list_event(slice, moment, listing->out);
+		listing->strangers += end_ns < info->start_ns || end_ns > info->end_ns;
+	}
+}
+
+static char *events_of(const struct slice_stream *stream, struct slice_plan *plan,
+		       uint64_t *ret_strangers)
+{
+	char *text = NULL;
+	size_t size;
+	struct listing listing = {.out = open_memstream(&text, &size)};
+
+	plan->trace_ns = 1;
+	plan->take = list_events;
+	plan->context = &listing;
+	profile_free(slice_stream_play(stream, plan));
+	fclose(listing.out);
+	*ret_strangers = listing.strangers;
+	return text;
+}
+
+/* And each is in the slice in which it ended, but for those that come too late. */
+static void single_events_are_in_one_slice_each(void **state)
+{
+	const char *times = getenv("PKBPF_TEST_ROUNDS");
+	uint64_t rounds = 20 * (times ? strtoul(times, NULL, 10) : 1), random = 815, strangers,
+		 cuts[MAX_CUTS];
+
+	for (uint64_t seed = 1; seed <= rounds; seed++) {
+		struct slice_stream stream;
+		struct slice_plan plan = {0};
+		char *expected, *text;
+
+		slice_stream_init_traced(&stream, seed, 200);
+		expected = events_of(&stream, &plan, &strangers);
+		plan = (struct slice_plan){.cuts = cuts,
+					   .cut_count = random_cuts(&random, &stream, cuts),
+					   .max_names_bytes = seed % 2};
+		text = events_of(&stream, &plan, &strangers);
+		assert_same_text(expected, text, seed);
+		assert_true(strangers <= plan.late_records);
+		free(text);
+		free(expected);
+		slice_stream_done(&stream);
+	}
+}
+
+static void list_stacks(void *context, const struct profile *slice)
+{
+	struct profile *copy = slice_new();
+	char *text;
+
+	assert_int_equal(slice_merge(copy, slice), 0);
+	text = slice_stream_write(copy);
+	fputs(text, context);
+	free(text);
+	profile_free(copy);
+}
+
+static char *slices_of(const struct slice_stream *stream, struct slice_plan plan,
+		       uint64_t *ret_late_records)
+{
+	char *text = NULL;
+	size_t size;
+
+	plan.take = list_stacks;
+	plan.context = open_memstream(&text, &size);
+	profile_free(slice_stream_play(stream, &plan));
+	fclose(plan.context);
+	*ret_late_records = plan.late_records;
+	return text;
+}
+
+static void late_records_find_their_slice_whether_names_are_renewed_or_not(void **state)
+{
+	uint64_t random = 4, cuts[MAX_CUTS], late, late_renewed;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct slice_stream stream;
+		struct slice_plan plan = {.cuts = cuts, .reads_at_cuts = true};
+		char *expected, *text;
+
+		slice_stream_init(&stream, seed, 200);
+		plan.cut_count = random_cuts(&random, &stream, cuts);
+		expected = slices_of(&stream, plan, &late);
+		plan.max_names_bytes = 1;
+		text = slices_of(&stream, plan, &late_renewed);
+		assert_int_equal(late, late_renewed);
+		assert_same_text(expected, text, seed);
+		free(text);
+		free(expected);
+		slice_stream_done(&stream);
+	}
+}
+
 static void a_cut_at_each_record_of_a_short_stream_changes_nothing(void **state)
 {
 	struct slice_stream stream;
@@ -191,6 +317,8 @@ int main(void)
 		cmocka_unit_test(slices_cut_at_random_merge_to_the_whole),
 		cmocka_unit_test(so_do_those_whose_account_is_read_at_cuts),
 		cmocka_unit_test(merging_is_associative),
+		cmocka_unit_test(single_events_are_in_one_slice_each),
+		cmocka_unit_test(late_records_find_their_slice_whether_names_are_renewed_or_not),
 		cmocka_unit_test(a_cut_at_each_record_of_a_short_stream_changes_nothing),
 		cmocka_unit_test(what_comes_too_late_counts_in_the_slice_that_runs),
 		cmocka_unit_test(two_cuts_at_the_same_moment_make_an_empty_slice),
