@@ -38,18 +38,26 @@ enum {
 	/* Frames were taken from below it or it was taken from below others, as with coroutines of
 	 * one thread: waits may be those of other tasks. */
 	PKBPF_SPAN_INTERLEAVED = 1,
+	PKBPF_SPAN_FUNCTION = 2,  /* a call; its leave has the same stack pointer */
+	PKBPF_SPAN_RECURSIVE = 4, /* below another call of the same function */
+	PKBPF_SPAN_NATIVE = 8,	  /* on the stack that its thread began with */
+	PKBPF_SPAN_UNSCOPED = 16, /* may outlive the function that entered it */
+	/* What was around it has ended: what is entered inside of it has no known parents. */
+	PKBPF_SPAN_DETACHED = 32,
 };
 
 struct pkbpf_span_frame {
 	struct pkbpf_span_reading at;
 	__u64 token; /* what its leave will say; 0: nothing */
-	__u64 stack_pointer;
+	/* Of calls: where its return address is, and that address. */
+	__u64 stack_pointer, return_address;
 	__u64 items;
-	__u32 row; /* PKBPF_NO_ROW: no room */
+	__u64 child_ns; /* wall time of what was entered and left inside of it */
+	__u32 row;	/* PKBPF_NO_ROW: no room */
 	__u32 flags;
 };
 
-_Static_assert(sizeof(struct pkbpf_span_frame) == 128, "map value");
+_Static_assert(sizeof(struct pkbpf_span_frame) == 144, "map value");
 
 /* Open regions of one thread. Only programs that run on the thread write to it. */
 struct pkbpf_span_stack {
@@ -67,7 +75,8 @@ _Static_assert(sizeof(struct pkbpf_span_stack) % 8 == 0, "map value");
 
 /* Flags of a row and of its record. */
 enum {
-	PKBPF_REGION_BY_ID = 1, /* began and ended by number, perhaps in different threads */
+	PKBPF_REGION_BY_ID = 1,	   /* began and ended by number, perhaps in different threads */
+	PKBPF_REGION_FUNCTION = 2, /* calls of a function */
 };
 
 /* One region below one other region of a process; all CPUs add to it. */
@@ -80,7 +89,9 @@ struct pkbpf_span_row {
 	__u64 count;	   /* of regions left */
 	__u64 lost_end;	   /* regions that ended without being left: exit, longjmp */
 	__u64 interleaved; /* of count, without parts */
-	__u64 total_ns, max_ns;
+	__u64 recursive;   /* calls inside of calls, beside count; in no time but self_ns */
+	__u64 unmeasured;  /* calls that were only counted, beside count */
+	__u64 total_ns, self_ns, max_ns;
 	__u64 items;
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
@@ -91,6 +102,61 @@ struct pkbpf_span_row {
 };
 
 _Static_assert(sizeof(struct pkbpf_span_row) % 8 == 0, "map value");
+
+/* A value of a program at a site: a constant, a register, or memory at register + index * scale +
+ * offset. */
+enum {
+	PKBPF_OPERAND_NONE, /* cannot be read */
+	PKBPF_OPERAND_CONSTANT,
+	PKBPF_OPERAND_REGISTER,
+	PKBPF_OPERAND_MEMORY,
+};
+
+struct pkbpf_span_operand {
+	__u8 kind;
+	__u8 size; /* bytes: 1, 2, 4 or 8 */
+	__u8 is_signed;
+	__u8 scale;		/* 0: no index */
+	__u16 word, index_word; /* of struct pt_regs */
+	__s64 offset;		/* or the constant */
+};
+
+/* What happens at a site. */
+enum {
+	PKBPF_SITE_OFF, /* nothing any more: other sites have taken over */
+	PKBPF_SITE_ENTER,
+	PKBPF_SITE_LEAVE,
+	PKBPF_SITE_BEGIN, /* by id */
+	PKBPF_SITE_END,
+	PKBPF_SITE_CALL,  /* a function begins */
+	PKBPF_SITE_COUNT, /* the same, of one whose end is not seen */
+	PKBPF_SITE_RETURN,
+};
+
+/* When an exit of a function is one; below: the number of the condition of a jump. */
+enum {
+	PKBPF_EXIT_ALWAYS = 16,
+	PKBPF_EXIT_INDIRECT = 17, /* when the jump's target is not in the function */
+};
+
+/* A place in a file, by the cookie of its probe. Only user space writes to it. */
+struct pkbpf_span_site {
+	__u32 role;
+	__u32 pair; /* of the places that belong together; from 1 */
+	__u8 condition;
+	__u8 has_loop; /* CALL: the function jumps to where it begins */
+	__u8 reserved[2];
+	__s32 stack_bytes; /* CALL: from the stack pointer up to that of the function's start */
+	/* ENTER, BEGIN: where the name is, NONE: `name` is it. RETURN: the jump's target */
+	struct pkbpf_span_operand value;
+	struct pkbpf_span_operand id;
+	/* RETURN: from the function's start to the jump, and to its end. */
+	__u64 from_start, function_size;
+	char name[PKBPF_SPAN_NAME];
+	__u64 hits; /* of all processes */
+};
+
+_Static_assert(sizeof(struct pkbpf_span_site) == 136, "map value");
 
 struct pkbpf_span_row_key {
 	__u64 name_hash;
@@ -138,7 +204,8 @@ struct pkbpf_event_region {
 	__u32 pid;
 	__u32 depth; /* names of the path, at least 1 */
 	__u64 count, lost_end, interleaved, unfinished;
-	__u64 total_ns, max_ns, items;
+	__u64 recursive, unmeasured;
+	__u64 total_ns, self_ns, max_ns, items;
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
@@ -151,6 +218,6 @@ struct pkbpf_event_region {
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 17 * 8 + 8, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 20 * 8 + 8, "wire size");
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "elf/usdt_notes.h"
+#include "elf/usdt_operand.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -26,6 +27,8 @@ static bool take(void *context, const struct usdt_note *note)
 	check_string(taken, note->provider);
 	check_string(taken, note->name);
 	check_string(taken, note->arguments);
+	for (unsigned int i = 0; i < 4; i++)
+		usdt_operand_parse(note->arguments, i);
 	return ++taken->count < USDT_NOTES_MAX;
 }
 

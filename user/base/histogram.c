@@ -52,7 +52,7 @@ uint64_t histogram_bucket_high(uint32_t index)
 }
 
 /* ceil(count * permille / 1000), at least 1, without a product that overflows. */
-static uint64_t percentile_rank(uint64_t count, unsigned int permille)
+uint64_t histogram_rank(uint64_t count, unsigned int permille)
 {
 	uint64_t rank = count / 1000 * permille + (count % 1000 * permille + 999) / 1000;
 
@@ -68,7 +68,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, unsigned int pe
 	if (permille >= 1000)
 		return histogram->max;
 
-	rank = percentile_rank(histogram->count, permille);
+	rank = histogram_rank(histogram->count, permille);
 	/* The last bucket has no middle: what lies in it is answered with max. */
 	for (uint32_t i = 0; i + 1 < PKBPF_HISTOGRAM_BUCKETS; i++) {
 		uint64_t low, middle;

@@ -19,6 +19,8 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* Value below which `permille` thousandths of the values lie (500 = median); middle of its bucket,
  * at most max; 0 when empty. */
 uint64_t histogram_percentile(const struct histogram *histogram, unsigned int permille);
+/* Which of `count` values in ascending order, from 1, that is. */
+uint64_t histogram_rank(uint64_t count, unsigned int permille);
 /* Smallest and largest value of a bucket (the last one is open: UINT64_MAX). */
 uint64_t histogram_bucket_low(uint32_t index);
 uint64_t histogram_bucket_high(uint32_t index);

@@ -514,7 +514,10 @@ static int add_region(struct profile *profile, uint32_t process, const struct re
 		.lost_end = record->lost_end,
 		.interleaved = record->interleaved,
 		.unfinished = record->unfinished,
+		.recursive = record->recursive,
+		.unmeasured = record->unmeasured,
 		.total_ns = record->total_ns,
+		.self_ns = record->self_ns,
 		.max_ns = record->max_ns,
 		.items = record->items,
 		.minor_faults = record->minor_faults,
@@ -535,7 +538,7 @@ static int add_region(struct profile *profile, uint32_t process, const struct re
 		if (name == UINT32_MAX)
 			return -ENOMEM;
 		place = region_table_get(profile_regions(profile), process, (uint32_t)place, name,
-					 record->header.flags & PKBPF_REGION_BY_ID);
+					 i + 1 == view->depth ? record->header.flags : 0);
 	}
 	return place < 0 ? (int)place
 			 : region_table_add(profile_regions(profile), (uint32_t)place, &sums,

@@ -496,7 +496,7 @@ static int put_region(struct decoding *work, const struct recorded_region *row,
 	name = profile_intern_string(work->profile, text_of(row->name));
 	if (name == UINT32_MAX)
 		return -ENOMEM;
-	place = region_table_get(table, process, parent, name, row->region.by_id);
+	place = region_table_get(table, process, parent, name, row->region.flags);
 	if (place < 0)
 		return place == -ENOSPC ? -EBADMSG : (int)place;
 	*ret_place = (uint32_t)place;

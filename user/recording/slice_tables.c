@@ -369,7 +369,7 @@ static const struct recorded_column regions_columns[] = {
 	RECORDED(1, R, region.process),
 	RECORDED(2, R, region.parent),
 	STRING(3, R, name),
-	FLAG(4, R, region.by_id),
+	RECORDED(4, R, region.flags),
 	RECORDED(5, R, region.sums.count),
 	RECORDED(6, R, region.sums.lost_end),
 	RECORDED(7, R, region.sums.interleaved),
@@ -388,8 +388,11 @@ static const struct recorded_column regions_columns[] = {
 	RECORDED(20, R, region.sums.read_bytes),
 	RECORDED(21, R, region.sums.written_bytes),
 	RECORDED(22, R, bucket_count),
+	RECORDED(23, R, region.sums.recursive),
+	RECORDED(24, R, region.sums.unmeasured),
+	RECORDED(25, R, region.sums.self_ns),
 };
-ALL_MEMBERS(struct region, 168);
+ALL_MEMBERS(struct region, 192);
 TABLE(regions, SLICE_REGIONS, R);
 #undef R
 

@@ -26,7 +26,8 @@ static const struct section sections[] = {
 struct page {
 	char *texts[ARRAY_SIZE(sections)];
 	size_t lines[ARRAY_SIZE(sections)];
-	bool is_dense; /* no empty lines between sections */
+	size_t asked[ARRAY_SIZE(sections)]; /* lines that it was told to have; 0: not yet */
+	bool is_dense;			    /* no empty lines between sections */
 };
 
 static void page_done(struct page *page)
@@ -94,12 +95,19 @@ static int shorten(const struct summary *summary, struct page *page, size_t limi
 {
 	page->is_dense = page_lines(page) > limit;
 	while (page_lines(page) > limit) {
-		size_t index = longest(page);
+		size_t index = longest(page), lines;
 		int err;
 
 		if (index == ARRAY_SIZE(sections))
 			return 0;
-		err = write_section(summary, page, index, page->lines[index] - 1);
+		/* A section may need more lines than it was asked for, but never for ever. */
+		lines = page->lines[index] - 1;
+		if (page->asked[index] && lines >= page->asked[index])
+			lines = page->asked[index] - 1;
+		if (!lines)
+			return 0;
+		page->asked[index] = lines;
+		err = write_section(summary, page, index, lines);
 		if (err)
 			return err;
 	}

@@ -71,6 +71,9 @@ static struct region_sums sums_for(const struct region_table *table, const struc
 		.lost_end = sums->lost_end,
 		.interleaved = sums->interleaved,
 		.unfinished = sums->unfinished,
+		.recursive = sums->recursive,
+		.unmeasured = sums->unmeasured,
+		.self_ns = sums->self_ns,
 		.max_ns = sums->max_ns,
 	};
 }
@@ -82,14 +85,21 @@ static int merge(const struct profile *profile, enum region_grouping grouping,
 	size_t count = region_table_count(table);
 	_cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof(*places));
 	int err = places ? 0 : -ENOMEM;
+	uint32_t process = UINT32_MAX, group = 0;
 
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct region *region = region_table_at(table, i);
 		struct region_sums sums = sums_for(table, region, grouping);
 		bool is_flat = grouping == REGION_BY_NAME || region->parent == REGION_ROOT;
-		int64_t place = region_table_get(merged, group_of(profile, region, grouping),
-						 is_flat ? REGION_ROOT : places[region->parent],
-						 region->name, region->by_id);
+		int64_t place;
+
+		/* Those of one process are mostly one after the other. */
+		if (region->process != process)
+			group = group_of(profile, region, grouping);
+		process = region->process;
+		place = region_table_get(merged, group,
+					 is_flat ? REGION_ROOT : places[region->parent],
+					 region->name, region->flags);
 
 		if (place < 0)
 			return (int)place;
@@ -141,12 +151,11 @@ static int link_children(struct listing *work)
 
 static void fill_times(struct region_line *line, const struct region *region)
 {
-	struct histogram histogram = {0};
-
-	region_histogram(region, &histogram);
-	line->p50_ns = histogram_percentile(&histogram, 500);
-	line->p95_ns = histogram_percentile(&histogram, 950);
-	line->p99_ns = histogram_percentile(&histogram, 990);
+	if (region->bucket_count) {
+		line->p50_ns = region_percentile_ns(region, 500);
+		line->p95_ns = region_percentile_ns(region, 950);
+		line->p99_ns = region_percentile_ns(region, 990);
+	}
 	if (region->sums.total_ns)
 		line->items_per_second =
 			(double)region->sums.items * NS_PER_SECOND / (double)region->sums.total_ns;
@@ -168,14 +177,19 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 			       : 0,
 		.parent = parent,
 		.depth = parent == REGION_ROOT ? 0 : list->lines[parent].depth + 1,
-		.by_id = region->by_id,
+		.by_id = region->flags & PKBPF_REGION_BY_ID,
+		.is_function = region->flags & PKBPF_REGION_FUNCTION,
 		.sums = region->sums,
 		.self_ns = region->sums.total_ns,
 	};
 	fill_times(line, region);
+	if (line->is_function)
+		line->self_ns = region->sums.self_ns;
 	if (parent != REGION_ROOT) {
 		uint64_t *self_ns = &list->lines[parent].self_ns;
 
+		if (list->lines[parent].is_function)
+			return;
 		*self_ns -= line->sums.total_ns < *self_ns ? line->sums.total_ns : *self_ns;
 	}
 }

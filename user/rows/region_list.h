@@ -23,7 +23,8 @@ struct region_line {
 	uint32_t pid;	  /* 0: unknown, or several */
 	uint32_t parent;  /* line before this one; REGION_ROOT: none */
 	uint32_t depth;	  /* 0: has no parent */
-	bool by_id;
+	bool by_id;	  /* begun and ended by number, perhaps in different threads */
+	bool is_function;
 	struct region_sums sums;
 	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */

@@ -37,7 +37,7 @@ void region_table_free(struct region_table *table)
 
 static uint64_t key_hash(const struct region_table *table, const struct region *key)
 {
-	uint32_t words[] = {key->process, key->parent, key->name, key->by_id};
+	uint32_t words[] = {key->process, key->parent, key->name, key->flags & PKBPF_REGION_BY_ID};
 
 	return hash_bytes(words, sizeof(words), table->seed);
 }
@@ -48,19 +48,21 @@ static bool key_equal(const void *context, uint32_t item, const void *wanted)
 	const struct region *a = &table->items.items[item], *b = wanted;
 
 	return a->process == b->process && a->parent == b->parent && a->name == b->name &&
-	       a->by_id == b->by_id;
+	       !((a->flags ^ b->flags) & PKBPF_REGION_BY_ID);
 }
 
 int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,
-			 uint32_t name, bool by_id)
+			 uint32_t name, uint32_t flags)
 {
 	const struct region key = {
-		.process = process, .parent = parent, .name = name, .by_id = by_id};
+		.process = process, .parent = parent, .name = name, .flags = flags};
 	uint64_t hash = key_hash(table, &key);
 	uint32_t id = hash_index_find(&table->index, hash, key_equal, table, &key);
 
-	if (id != HASH_INDEX_NONE)
+	if (id != HASH_INDEX_NONE) {
+		table->items.items[id].flags |= flags;
 		return id;
+	}
 	if (table->items.count >= REGION_TABLE_MAX)
 		return -ENOSPC;
 	if (!array_reserve(&table->items, table->items.count + 1) ||
@@ -82,7 +84,10 @@ void region_sums_add(struct region_sums *into, const struct region_sums *more)
 	add(&into->lost_end, more->lost_end);
 	add(&into->interleaved, more->interleaved);
 	add(&into->unfinished, more->unfinished);
+	add(&into->recursive, more->recursive);
+	add(&into->unmeasured, more->unmeasured);
 	add(&into->total_ns, more->total_ns);
+	add(&into->self_ns, more->self_ns);
 	if (more->max_ns > into->max_ns)
 		into->max_ns = more->max_ns;
 	add(&into->items, more->items);
@@ -164,7 +169,7 @@ int region_table_rekey(struct region_table *table,
 		const struct region *item = &table->items.items[i];
 		uint32_t parent = item->parent == REGION_ROOT ? REGION_ROOT : places[item->parent];
 		int64_t place = region_table_get(fresh, rekey(context, item->process), parent,
-						 item->name, item->by_id);
+						 item->name, item->flags);
 
 		err = place < 0 ? (int)place
 				: region_table_add(fresh, (uint32_t)place, &item->sums,
@@ -194,4 +199,25 @@ void region_histogram(const struct region *region, struct histogram *into)
 	add(&into->sum, region->sums.total_ns);
 	if (region->sums.max_ns > into->max)
 		into->max = region->sums.max_ns;
+}
+
+uint64_t region_percentile_ns(const struct region *region, unsigned int permille)
+{
+	uint64_t count = 0, rank, seen = 0;
+
+	for (size_t i = 0; i < region->bucket_count; i++)
+		add(&count, region->buckets[i].count);
+	rank = histogram_rank(count, permille);
+	for (size_t i = 0; i < region->bucket_count; i++) {
+		uint32_t index = region->buckets[i].index;
+		uint64_t low, middle;
+
+		add(&seen, region->buckets[i].count);
+		if (seen < rank || index + 1 >= PKBPF_HISTOGRAM_BUCKETS)
+			continue;
+		low = histogram_bucket_low(index);
+		middle = low + (histogram_bucket_high(index) - low) / 2;
+		return middle < region->sums.max_ns ? middle : region->sums.max_ns;
+	}
+	return region->sums.max_ns;
 }

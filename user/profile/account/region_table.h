@@ -25,7 +25,11 @@ struct region_sums {
 	uint64_t lost_end;    /* ended without being left: exit, longjmp */
 	uint64_t interleaved; /* of count: with others of their thread, so without parts */
 	uint64_t unfinished;  /* open at the end */
+	/* Of functions: calls inside of calls of the same one, and calls that were only counted;
+	 * both beside count, and in neither total_ns nor the parts. */
+	uint64_t recursive, unmeasured;
 	uint64_t total_ns, max_ns;
+	uint64_t self_ns; /* outside of all regions inside of it */
 	uint64_t items;
 	uint64_t part_ns[PKBPF_WAIT_STATES];
 	uint64_t minor_faults, major_faults;
@@ -41,7 +45,7 @@ struct region {
 	uint32_t process; /* incarnation id in the process table */
 	uint32_t parent;  /* index of a region of the same process, before this one; REGION_ROOT */
 	uint32_t name;	  /* string of the profile */
-	bool by_id;	  /* begun and ended by number, perhaps in different threads */
+	uint32_t flags;	  /* PKBPF_REGION_* */
 	struct region_sums sums;
 	struct region_bucket *buckets; /* ascending; owned by the table */
 	size_t bucket_count;
@@ -51,9 +55,10 @@ struct region_table;
 
 struct region_table *region_table_new(void);
 void region_table_free(struct region_table *table);
-/* Index of the region with this key, which is added if it is new. -ENOMEM, -ENOSPC. */
+/* Index of the region with this key, which is added if it is new. Of the flags only
+ * PKBPF_REGION_BY_ID belongs to the key; the others are added. -ENOMEM, -ENOSPC. */
 int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,
-			 uint32_t name, bool by_id);
+			 uint32_t name, uint32_t flags);
 /* Adds to a region; buckets ascending, indexes below PKBPF_HISTOGRAM_BUCKETS. -ENOMEM: the sums are
  * added, the histogram is not. */
 int region_table_add(struct region_table *table, uint32_t region, const struct region_sums *sums,
@@ -71,7 +76,9 @@ int region_table_rekey(struct region_table *table,
 void region_sums_add(struct region_sums *into, const struct region_sums *more);
 /* The wall time that could not be divided. */
 uint64_t region_sums_undivided_ns(const struct region_sums *sums);
-/* Adds the wall times of a region to a histogram for percentiles. */
+/* Adds the wall times of a region to a histogram. */
 void region_histogram(const struct region *region, struct histogram *into);
+/* As histogram_percentile() of that histogram. */
+uint64_t region_percentile_ns(const struct region *region, unsigned int permille);
 
 #endif

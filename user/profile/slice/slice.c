@@ -377,7 +377,7 @@ static int merge_region(struct merging *work, const struct region *region, const
 	int64_t place = name == UINT32_MAX
 				? -ENOMEM
 				: region_table_get(into, process_there(work, region->process),
-						   parent, name, region->by_id);
+						   parent, name, region->flags);
 
 	if (place < 0)
 		return (int)place;

@@ -6,11 +6,21 @@
 #include <stdbool.h>
 
 #include "base/option_row.h"
+#include "source/regions/usdt_pairs.h"
+
+/* The most pairs that a user may name. */
+#define REGION_PAIRS_MAX 32
 
 struct region_options {
 	bool wanted;
 	bool frames; /* stacks begin with the regions that they are in; wants regions as well */
+	const char *pairs[REGION_PAIRS_MAX]; /* NAME=usdt:..., checked; borrowed */
+	size_t pair_count;
 };
+
+/* The pair in a checked text "NAME=usdt:PROVIDER:BEGIN..END[@N]", which is cut into pieces and
+ * kept. false: it is nothing like that. */
+bool region_pair_parse(char *text, struct usdt_pair *ret_pair);
 
 /* Rows about struct source_options; the last one has no name. */
 extern const struct option_row region_option_rows[];

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/cleanup.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/session/session.h"
 
@@ -45,6 +45,7 @@ int region_probes_new(struct pkbpf_bpf *skeleton, const struct kernel_types *typ
 		[REGION_BEGIN] = skeleton->progs.span_begin,
 		[REGION_END] = skeleton->progs.span_end,
 		[REGION_PYTHON] = skeleton->progs.span_python,
+		[REGION_SITE] = skeleton->progs.span_site,
 	};
 
 	if (!probes)
@@ -57,16 +58,23 @@ int region_probes_new(struct pkbpf_bpf *skeleton, const struct kernel_types *typ
 	return 0;
 }
 
+/* Places of one file for one program. */
+struct places {
+	uint64_t *offsets, *semaphores, *cookies;
+	size_t count;
+};
+
 static int add_multi(struct region_probes *probes, enum region_role role, const char *path,
-		     const uint64_t *offsets, const uint64_t *semaphores, size_t count)
+		     const struct places *places)
 {
 	struct multi_link_attr attr = {
 		.program_fd = (uint32_t)bpf_program__fd(probes->programs[role]),
 		.attach_type = ATTACH_UPROBE_MULTI,
 		.path = (uint64_t)(uintptr_t)path,
-		.offsets = (uint64_t)(uintptr_t)offsets,
-		.semaphore_offsets = (uint64_t)(uintptr_t)semaphores,
-		.count = (uint32_t)count,
+		.offsets = (uint64_t)(uintptr_t)places->offsets,
+		.semaphore_offsets = (uint64_t)(uintptr_t)places->semaphores,
+		.cookies = (uint64_t)(uintptr_t)places->cookies,
+		.count = (uint32_t)places->count,
 	};
 	int *link = array_add(&probes->links);
 
@@ -80,16 +88,17 @@ static int add_multi(struct region_probes *probes, enum region_role role, const 
 }
 
 static int add_events(struct region_probes *probes, enum region_role role, const char *path,
-		      const uint64_t *offsets, const uint64_t *semaphores, size_t count)
+		      const struct places *places)
 {
-	for (size_t i = 0; i < count; i++) {
-		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = semaphores[i]);
+	for (size_t i = 0; i < places->count; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = places->semaphores[i],
+			    .bpf_cookie = places->cookies[i]);
 		struct bpf_link **link = array_add(&probes->events);
 
 		if (!link)
 			return -ENOMEM;
 		*link = bpf_program__attach_uprobe_opts(probes->programs[role], -1, path,
-							offsets[i], &options);
+							places->offsets[i], &options);
 		if (!*link) {
 			probes->events.count--;
 			return -errno;
@@ -101,25 +110,23 @@ static int add_events(struct region_probes *probes, enum region_role role, const
 static int add_role(struct region_probes *probes, enum region_role role, const char *path,
 		    const struct region_sites *sites)
 {
-	uint64_t *offsets = calloc(2 * sites->items.count + 1, sizeof(*offsets));
-	uint64_t *semaphores = offsets + sites->items.count;
-	size_t count = 0;
-	int err = 0;
+	size_t most = sites->items.count;
+	_cleanup_free_ uint64_t *words = calloc(3 * most + 1, sizeof(*words));
+	struct places places = {words, words + most, words + 2 * most, 0};
 
-	if (!offsets)
+	if (!words)
 		return -ENOMEM;
 	array_foreach(&sites->items, site) {
 		if (site->role != role)
 			continue;
-		offsets[count] = site->offset;
-		semaphores[count++] = site->semaphore_offset;
+		places.offsets[places.count] = site->offset;
+		places.semaphores[places.count] = site->semaphore_offset;
+		places.cookies[places.count++] = site->cookie;
 	}
-	if (count && probes->uses_multi)
-		err = add_multi(probes, role, path, offsets, semaphores, count);
-	else if (count)
-		err = add_events(probes, role, path, offsets, semaphores, count);
-	free(offsets);
-	return err;
+	if (!places.count)
+		return 0;
+	return probes->uses_multi ? add_multi(probes, role, path, &places)
+				  : add_events(probes, role, path, &places);
 }
 
 int region_probes_add(struct region_probes *probes, int fd, const struct region_sites *sites,

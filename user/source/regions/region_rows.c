@@ -28,6 +28,7 @@ static bool has_news(const struct region_rows *rows, uint32_t number)
 	const struct pkbpf_span_row *sent = &rows->sent[number];
 
 	return row->count != sent->count || row->lost_end != sent->lost_end ||
+	       row->recursive != sent->recursive || row->unmeasured != sent->unmeasured ||
 	       (rows->unfinished && rows->unfinished[number]);
 }
 
@@ -62,6 +63,12 @@ static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_
 		take((const volatile uint64_t *)&row->lost_end, (uint64_t *)&sent->lost_end);
 	record->interleaved =
 		take((const volatile uint64_t *)&row->interleaved, (uint64_t *)&sent->interleaved);
+	record->recursive =
+		take((const volatile uint64_t *)&row->recursive, (uint64_t *)&sent->recursive);
+	record->unmeasured =
+		take((const volatile uint64_t *)&row->unmeasured, (uint64_t *)&sent->unmeasured);
+	record->self_ns =
+		take((const volatile uint64_t *)&row->self_ns, (uint64_t *)&sent->self_ns);
 	record->total_ns =
 		take((const volatile uint64_t *)&row->total_ns, (uint64_t *)&sent->total_ns);
 	record->max_ns = row->max_ns;

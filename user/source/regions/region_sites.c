@@ -3,15 +3,23 @@
 #include "source/regions/region_sites.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "elf/elf_functions.h"
 #include "elf/usdt_notes.h"
+#include "elf/usdt_operand.h"
+#include "instruction/x86_instruction.h"
 #include "python/python_builtin.h"
 #include "python/python_image.h"
 
 #define PROVIDER "pkbpf"
 /* A file has one stub of each kind, or one in each of its parts that were linked apart. */
 #define MAX_SITES 256
+/* The longest functions known, interpreters and generated parsers, have about 200 KB. */
+#define MAX_FUNCTION_BYTES (1U << 20)
 /* sys.audit() came with 3.8. */
 #define FIRST_PYTHON 0x03080000U
 
@@ -20,6 +28,8 @@ static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 struct finding {
 	const struct elf_file *file;
 	struct region_sites *sites;
+	const struct region_pairs *pairs;
+	struct elf_functions functions;
 	bool failed;
 };
 
@@ -65,12 +75,93 @@ static bool add_site(struct finding *finding, enum region_role role, uint64_t ad
 	return item && finding->sites->items.count < MAX_SITES;
 }
 
+/* Does decoding from the function's start lead to this address? A probe inside of an instruction
+ * would change it. */
+static bool is_instruction(struct finding *finding, uint64_t address)
+{
+	struct x86_instruction instruction;
+	_cleanup_free_ uint8_t *code = NULL;
+	uint64_t start;
+	size_t size, at = 0;
+
+	if (elf_functions_find(&finding->functions, finding->file, address, &start) < 0)
+		return true; /* nothing is known about it; it looks like a probe */
+	size = address - start;
+	if (size > MAX_FUNCTION_BYTES)
+		return false;
+	code = malloc(size + 1);
+	if (!code || elf_file_read_address(finding->file, start, code, size + 1) < 0)
+		return false;
+	while (at < size && x86_decode(code + at, size - at, &instruction))
+		at += instruction.size;
+	return at == size;
+}
+
+/*
+ * Probes go on nops of one byte only, as <sys/sdt.h> writes them. Since 6.18 the kernel replaces a
+ * nop of five bytes by a call: that destroys what a leaf function has below its stack pointer, and
+ * the memory that it leads to is missing in a forked child, which it kills.
+ */
+static bool is_probe(struct finding *finding, uint64_t address)
+{
+#if defined(__x86_64__)
+	uint8_t code;
+
+	return elf_file_read_address(finding->file, address, &code, sizeof(code)) == 0 &&
+	       code == 0x90 && is_instruction(finding, address);
+#else
+	uint32_t code;
+
+	return elf_file_read_address(finding->file, address, &code, sizeof(code)) == 0 &&
+	       code == 0xd503201f;
+#endif
+}
+
+static bool add_pair_site(struct finding *finding, size_t number, enum usdt_role role,
+			  const struct usdt_note *note)
+{
+	const struct usdt_pair *pair = &finding->pairs->items.items[number];
+	size_t count = finding->sites->items.count;
+	struct pkbpf_span_site *site;
+	bool go_on;
+
+	if (!is_probe(finding, note->address)) {
+		finding->sites->refused++;
+		return true;
+	}
+	go_on = add_site(finding, REGION_SITE, note->address, note->semaphore);
+	if (finding->sites->items.count == count)
+		return go_on;
+	site = &finding->sites->items.items[count].description;
+	site->pair = (uint32_t)number + 1;
+	snprintf(site->name, sizeof(site->name), "%s", pair->region);
+	if (pair->id == USDT_THREAD) {
+		site->role = role == USDT_BEGIN ? PKBPF_SITE_ENTER : PKBPF_SITE_LEAVE;
+	} else {
+		site->role = role == USDT_BEGIN ? PKBPF_SITE_BEGIN : PKBPF_SITE_END;
+		site->id = usdt_operand_parse(note->arguments, pair->id);
+	}
+	return go_on;
+}
+
+static bool take_pairs(struct finding *finding, const struct usdt_note *note)
+{
+	for (size_t i = 0; i < finding->pairs->items.count; i++) {
+		enum usdt_role role =
+			usdt_pair_role(&finding->pairs->items.items[i], note->provider, note->name);
+
+		if (role != USDT_NONE && !add_pair_site(finding, i, role, note))
+			return false;
+	}
+	return true;
+}
+
 static bool take_note(void *context, const struct usdt_note *note)
 {
 	struct finding *finding = context;
 
 	if (strcmp(note->provider, PROVIDER) != 0)
-		return true;
+		return take_pairs(finding, note);
 	for (size_t i = 0; i < ARRAY_SIZE(stub_names); i++)
 		if (strcmp(note->name, stub_names[i]) == 0 && is_stub(finding->file, note->address))
 			return add_site(finding, (enum region_role)i, note->address,
@@ -106,11 +197,16 @@ static int find_python(struct finding *finding, const char *path)
 	return err == -ENOENT ? 0 : err;
 }
 
-int region_sites_find(const struct elf_file *file, const char *path, struct region_sites *sites)
+int region_sites_find(const struct elf_file *file, const char *path,
+		      const struct region_pairs *pairs, struct region_sites *sites)
 {
-	struct finding finding = {.file = file, .sites = sites};
-	int err = usdt_notes_read(file, take_note, &finding);
+	struct finding finding = {.file = file, .sites = sites, .pairs = pairs};
+	int err;
 
+	if (elf_file_find_section(file, ".note.stapsdt"))
+		elf_functions_load(&finding.functions, file);
+	err = usdt_notes_read(file, take_note, &finding);
+	elf_functions_done(&finding.functions);
 	err = err == -EBADMSG || err == -EFBIG || err == -ENODATA || err == -EOPNOTSUPP ? 0 : err;
 	err = err ? err : find_python(&finding, path);
 	return finding.failed ? -ENOMEM : err;

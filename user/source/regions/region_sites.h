@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pkbpf/span.h>
+
 #include "base/array.h"
 #include "elf/elf_file.h"
+#include "source/regions/usdt_pairs.h"
 
 enum region_role {
 	REGION_ENTER,
@@ -16,21 +19,31 @@ enum region_role {
 	REGION_BEGIN,
 	REGION_END,
 	REGION_PYTHON, /* sys.audit() of an interpreter */
+	REGION_SITE,   /* as its description says */
 	REGION_ROLES,
 };
 
 struct region_site {
 	enum region_role role;
-	uint64_t offset;	   /* in the file */
-	uint64_t semaphore_offset; /* of the counter that the kernel raises; 0: none */
+	uint64_t offset;		    /* in the file */
+	uint64_t semaphore_offset;	    /* of the counter that the kernel raises; 0: none */
+	struct pkbpf_span_site description; /* REGION_SITE */
+	uint64_t cookie;		    /* number of the description */
 };
 
 struct region_sites {
 	ARRAY_OF(struct region_site) items;
+	uint32_t refused; /* probes of pairs that are on instructions which cannot be probed */
+};
+
+/* The pairs of probes that are looked for. */
+struct region_pairs {
+	ARRAY_OF(struct usdt_pair) items;
 };
 
 /* Adds the sites of a file; path: as the kernel shows it. 0 also without sites. -ENOMEM; -EIO. */
-int region_sites_find(const struct elf_file *file, const char *path, struct region_sites *sites);
+int region_sites_find(const struct elf_file *file, const char *path,
+		      const struct region_pairs *pairs, struct region_sites *sites);
 void region_sites_done(struct region_sites *sites);
 
 #endif

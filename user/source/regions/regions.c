@@ -28,7 +28,9 @@
 /* Threads that have entered a region and live: 4.3 KB each. */
 #define THREADS 1024U
 /* Regions with an id that are open at one time. */
-#define IDS		  8192U
+#define IDS 8192U
+/* Places of probes that are not ours. */
+#define SITES		  4096U
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
 
 /* A file that was looked at: its id may become that of another one. */
@@ -48,7 +50,10 @@ struct probed_file {
 struct source {
 	struct session *session;
 	struct region_probes *probes;
-	struct mapped_table row_table, stack_table;
+	struct mapped_table row_table, stack_table, site_table;
+	uint32_t site_count;
+	struct region_pairs pairs;
+	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
 	struct bpf_link *on_exit, *on_exec;
 	ARRAY_OF(struct seen_file) files; /* by id */
@@ -65,6 +70,10 @@ static void regions_free(struct source *source)
 	region_probes_free(source->probes);
 	mapped_table_close(&source->row_table);
 	mapped_table_close(&source->stack_table);
+	mapped_table_close(&source->site_table);
+	array_free(&source->pairs.items);
+	for (size_t i = 0; i < REGION_PAIRS_MAX; i++)
+		free(source->pair_texts[i]);
 	array_free(&source->files);
 	array_free(&source->probed);
 	event_buffer_done(&source->buffer);
@@ -80,15 +89,17 @@ static bool regions_are_wanted(const struct source_options *options)
 static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_program *const programs[] = {
-		skeleton->progs.span_enter, skeleton->progs.span_leave, skeleton->progs.span_items,
-		skeleton->progs.span_begin, skeleton->progs.span_end,	skeleton->progs.span_python,
+		skeleton->progs.span_enter, skeleton->progs.span_leave,
+		skeleton->progs.span_items, skeleton->progs.span_begin,
+		skeleton->progs.span_end,   skeleton->progs.span_python,
 		skeleton->progs.span_exit,  skeleton->progs.span_exec,
+		skeleton->progs.span_site,  skeleton->progs.span_function,
 	};
 	struct bpf_map *const maps[] = {
 		skeleton->maps.span_threads,   skeleton->maps.span_stacks,
 		skeleton->maps.span_rows,      skeleton->maps.span_row_index,
 		skeleton->maps.span_ids,       skeleton->maps.span_free_stacks,
-		skeleton->maps.span_free_rows,
+		skeleton->maps.span_free_rows, skeleton->maps.span_sites,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -104,11 +115,46 @@ static int size_maps(struct source *source, struct pkbpf_bpf *skeleton)
 	err = err ? err
 		  : mapped_table_configure(&source->stack_table, skeleton->maps.span_stacks,
 					   THREADS);
+	err = err ? err
+		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites, SITES);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_stacks, THREADS);
 	return err ? err : bpf_map__set_max_entries(skeleton->maps.span_ids, IDS);
+}
+
+/* The built-in pairs, and those of the user, which have been checked. */
+static int choose_pairs(struct source *source, const struct region_options *options)
+{
+	struct usdt_pair *item;
+
+	for (size_t i = 0; usdt_pair_at(i); i++) {
+		item = array_add(&source->pairs.items);
+		if (!item)
+			return -ENOMEM;
+		*item = *usdt_pair_at(i);
+	}
+	for (size_t i = 0; i < options->pair_count; i++) {
+		source->pair_texts[i] = strdup(options->pairs[i]);
+		item = array_add(&source->pairs.items);
+		if (!item || !source->pair_texts[i])
+			return -ENOMEM;
+		region_pair_parse(source->pair_texts[i], item);
+	}
+	return 0;
+}
+
+/* Without it a program does not know at which place it is (5.15). */
+static bool has_cookies(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) > 0;
+}
+
+static void leave_out_sites(struct pkbpf_bpf *skeleton)
+{
+	bpf_program__set_autoload(skeleton->progs.span_site, false);
+	bpf_program__set_autoload(skeleton->progs.span_function, false);
 }
 
 static int regions_configure(struct session *session, const struct source_options *options,
@@ -123,6 +169,10 @@ static int regions_configure(struct session *session, const struct source_option
 	source->session = session;
 	err = region_probes_new(skeleton, session_kernel_types(session), &source->probes);
 	err = err ? err : size_maps(source, skeleton);
+	if (has_cookies())
+		err = err ? err : choose_pairs(source, &options->regions);
+	else
+		leave_out_sites(skeleton);
 	if (err) {
 		regions_free(source);
 		return error_set(error, -err, "cannot prepare the BPF maps of regions: %s",
@@ -168,6 +218,22 @@ static bool note_probed(struct source *source, int fd)
 	return item;
 }
 
+/* Enters the descriptions of sites into the table of the BPF programs. */
+static int describe_sites(struct source *source, struct region_sites *sites)
+{
+	struct pkbpf_span_site *table = source->site_table.items;
+
+	array_foreach(&sites->items, site) {
+		if (site->role != REGION_SITE)
+			continue;
+		if (source->site_count == source->site_table.count)
+			return -ENOSPC;
+		site->cookie = source->site_count;
+		table[source->site_count++] = site->description;
+	}
+	return 0;
+}
+
 static void watch_file(void *context, int fd, const char *path)
 {
 	struct source *source = context;
@@ -177,14 +243,21 @@ static void watch_file(void *context, int fd, const char *path)
 
 	if (elf_file_open(&file, fd) < 0)
 		return;
-	if (region_sites_find(&file, path, &sites) < 0)
+	if (region_sites_find(&file, path, &source->pairs, &sites) < 0)
 		say_unwatched(source, path, "the file cannot be read");
 	else if (!sites.items.count || !note_probed(source, fd))
 		;
+	else if (describe_sites(source, &sites) < 0)
+		say_unwatched(source, path, "too many probes");
 	else if (region_probes_add(source->probes, fd, &sites, &error) < 0)
 		say_unwatched(source, path, error.text);
 	else
 		log_info(session_options(source->session)->log, "watching the regions of %s", path);
+	if (sites.refused)
+		log_warning(session_options(source->session)->log,
+			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
+			    "and probes on others may break the program",
+			    sites.refused, path);
 	region_sites_done(&sites);
 	elf_file_done(&file);
 }
@@ -257,6 +330,7 @@ static int regions_attach(struct source *source, struct error *error)
 	int err = mapped_table_open(&source->row_table, error);
 
 	err = err ? err : mapped_table_open(&source->stack_table, error);
+	err = err ? err : mapped_table_open(&source->site_table, error);
 	if (err)
 		return err;
 	source->rows.rows = source->row_table.items;
