@@ -9,6 +9,8 @@
 /* The most that the stack of a thread has. */
 #define MAIN_STACK_BYTES   (64ULL << 20)
 #define THREAD_STACK_BYTES (9ULL << 20)
+/* The least that coroutines have. */
+#define COROUTINE_STACK_BYTES (16ULL << 10)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -221,12 +223,20 @@ static __always_inline bool drop_gone(struct pkbpf_span_stack *stack,
 	return true;
 }
 
-/* Row of the call of this function that the thread is in; PKBPF_NO_ROW: none. */
-static __always_inline __u32 row_of_caller(struct pkbpf_span_stack *stack, __u64 token)
+/* Row of the call of this function that this one is inside of; PKBPF_NO_ROW: none. Calls of other
+ * coroutines are not around it. */
+static __always_inline __u32 row_of_caller(struct pkbpf_span_stack *stack, __u64 token,
+					   __u64 stack_pointer, bool native)
 {
 	__u32 at = frame_find(stack, token);
+	struct pkbpf_span_frame *frame;
 
-	return at < PKBPF_SPAN_DEPTH ? frame_at(stack, at)->row : PKBPF_NO_ROW;
+	if (at >= PKBPF_SPAN_DEPTH)
+		return PKBPF_NO_ROW;
+	frame = frame_at(stack, at);
+	if (!native && frame->stack_pointer - stack_pointer > COROUTINE_STACK_BYTES)
+		return PKBPF_NO_ROW;
+	return frame->row;
 }
 
 /* A function begins. A global function; always returns 0. */
@@ -247,7 +257,7 @@ __attribute__((noinline)) int span_call(__u32 number, __u64 stack_pointer)
 	if (!drop_gone(stack, site, stack_pointer, native))
 		return 0;
 	token = TOKEN_OF_SITES | site->pair;
-	index = row_of_caller(stack, token);
+	index = row_of_caller(stack, token, stack_pointer, native);
 	recursive = index != PKBPF_NO_ROW;
 	if (!recursive) {
 		take_name(stack, site);
@@ -316,7 +326,7 @@ __attribute__((noinline)) int span_return(__u32 pair, __u64 stack_pointer)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at;
 	struct pkbpf_span_stack *stack = stack_find(tid);
-	bool interleaved;
+	bool interleaved, native;
 
 	if (!stack)
 		return 0;
@@ -324,7 +334,9 @@ __attribute__((noinline)) int span_return(__u32 pair, __u64 stack_pointer)
 	if (at >= PKBPF_SPAN_DEPTH)
 		return 0;
 	span_read(&stack->now, task, tid);
-	interleaved = drop_above(stack, at, stack_pointer, is_native(task, stack_pointer));
+	native = is_native(task, stack_pointer);
+	/* Calls of coroutines are left where they are; their waits are the thread's own, too. */
+	interleaved = drop_above(stack, at, stack_pointer, native) && !native;
 	if (interleaved)
 		frame_at(stack, at)->flags |= PKBPF_SPAN_INTERLEAVED;
 	frame_close(stack, at);

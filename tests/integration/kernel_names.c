@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "capture/session/session.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/kernel/kernel.h"
 
 #define SKIPPED 77

@@ -237,8 +237,9 @@ int live_capture_rest_ms(const struct live_capture *live, int most_ms)
 {
 	const struct code_history *code = symbolizer_chain_code_history(live->symbolizer);
 
+	most_ms = source_set_rest_ms(live->sources, most_ms);
 	if (live->reads_code)
-		return CODE_REST_MS;
+		return CODE_REST_MS < most_ms ? CODE_REST_MS : most_ms;
 	return code && code_history_is_busy(code) && most_ms > CODE_LOOK_MS ? CODE_LOOK_MS
 									    : most_ms;
 }

@@ -128,7 +128,8 @@ static int write_all(struct results *results, struct text_report *report)
 	}
 	if (!err && region_table_count(profile_regions(report->profile))) {
 		empty = false;
-		err = text_regions(report);
+		err = text_calls(report);
+		err = err ? err : text_regions(report);
 	}
 	if (!err && empty) {
 		fputc('\n', report->out);

@@ -70,7 +70,7 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 	char buffer[HUMAN_SIZE];
 
 	text_table_cellf(table, "%*s%s%s", indent, "", line->name, line->by_id ? " (by id)" : "");
-	text_table_cell(table, human_count(buffer, line->sums.count));
+	text_table_cell(table, human_count(buffer, region_line_calls(line)));
 	add_time(table, line->sums.total_ns, line->sums.count);
 	text_table_cell(table, line->parent == REGION_ROOT
 				       ? ""
@@ -178,6 +178,14 @@ static int write_all(const struct text_report *report, const struct region_list 
 	return err;
 }
 
+static bool has_only_calls(const struct region_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!list->lines[i].is_function)
+			return false;
+	return true;
+}
+
 static int write_regions(const struct text_report *report, size_t lines)
 {
 	_cleanup_(region_list_done) struct region_list list = {0};
@@ -186,6 +194,9 @@ static int write_regions(const struct text_report *report, size_t lines)
 	if (!region_table_count(profile_regions(report->profile)) || !lines)
 		return 0;
 	err = region_list_init(&list, report->profile, REGION_BY_COMM);
+	/* The page has a table of calls. */
+	if (!err && lines != SIZE_MAX && has_only_calls(&list))
+		return 0;
 	err = err ? err : write_all(report, &list, lines);
 	if (!err)
 		write_notes(report, &list);

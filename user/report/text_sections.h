@@ -76,6 +76,8 @@ int text_peers(const struct text_report *report);
 int text_waits(const struct text_report *report);
 /* Nothing without regions. */
 int text_regions(const struct text_report *report);
+/* Nothing without functions. */
+int text_calls(const struct text_report *report);
 int text_unnamed(const struct text_report *report, const struct tally *tally);
 
 #endif

@@ -179,6 +179,7 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 		.depth = parent == REGION_ROOT ? 0 : list->lines[parent].depth + 1,
 		.by_id = region->flags & PKBPF_REGION_BY_ID,
 		.is_function = region->flags & PKBPF_REGION_FUNCTION,
+		.is_let_go = region->flags & PKBPF_REGION_LET_GO,
 		.sums = region->sums,
 		.self_ns = region->sums.total_ns,
 	};

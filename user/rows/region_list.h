@@ -24,7 +24,8 @@ struct region_line {
 	uint32_t parent;  /* line before this one; REGION_ROOT: none */
 	uint32_t depth;	  /* 0: has no parent */
 	bool by_id;	  /* begun and ended by number, perhaps in different threads */
-	bool is_function;
+	bool is_function; /* its calls */
+	bool is_let_go;	  /* and more, that were not counted */
 	struct region_sums sums;
 	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
@@ -35,6 +36,17 @@ struct region_list {		   /* zero-initialised: empty */
 	struct region_line *lines; /* a parent before its children; siblings by wall time */
 	size_t count;
 };
+
+/* All calls of a function that began: outermost and recursive ones, those that were only counted,
+ * and those that did not return. Of a region: those that were left. */
+static inline uint64_t region_line_calls(const struct region_line *line)
+{
+	const struct region_sums *sums = &line->sums;
+
+	return !line->is_function ? sums->count
+				  : sums->count + sums->recursive + sums->unmeasured +
+					    sums->lost_end + sums->unfinished;
+}
 
 /* -ENOMEM. */
 int region_list_init(struct region_list *list, const struct profile *profile,

@@ -55,6 +55,8 @@ struct source_ops {
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
 	/* Called periodically: follows CPU hotplug and drains aggregated maps. May be NULL. */
 	int (*poll)(struct source *source);
+	/* How long until the next poll at most; NULL: it has no haste. */
+	int (*rest_ms)(const struct source *source);
 	/* Passes the ids of all stacks that later events may refer to, including stacks sent
 	 * long ago. May be NULL. */
 	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
@@ -85,6 +87,8 @@ int source_set_cut(struct source_set *set);
 /* Calls look of all sources. Returns the first error. */
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
 int source_set_poll(struct source_set *set);
+/* The least of most_ms and what the sources want. */
+int source_set_rest_ms(const struct source_set *set, int most_ms);
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);

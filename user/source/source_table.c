@@ -181,6 +181,18 @@ int source_set_poll(struct source_set *set)
 	return 0;
 }
 
+int source_set_rest_ms(const struct source_set *set, int most_ms)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		int rest_ms = set->running[i] && sources[i]->rest_ms
+				      ? sources[i]->rest_ms(set->running[i])
+				      : most_ms;
+
+		most_ms = rest_ms < most_ms ? rest_ms : most_ms;
+	}
+	return most_ms;
+}
+
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context)
 {
 	stack_maps_each_stack(set->stacks, take, context);

@@ -3,14 +3,19 @@
 #include "source/regions/region_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <pkbpf/span.h>
 
 #include "base/cleanup.h"
+#include "base/parse_value.h"
+#include "source/regions/function_match.h"
 #include "source/source_options.h"
 
-#define USDT "usdt:"
+#define USDT	      "usdt:"
+#define MAX_PROBES    512
+#define COST_PERMILLE 20
 
 bool region_pair_parse(char *text, struct usdt_pair *ret_pair)
 {
@@ -44,6 +49,62 @@ static int parse_region(void *options, const char *value, struct error *error)
 	return 0;
 }
 
+static int parse_function(void *options, const char *value, struct error *error)
+{
+	struct region_options *regions = &((struct source_options *)options)->regions;
+	_cleanup_free_ char *copy = strdup(value);
+	struct function_pattern pattern;
+
+	if (!copy)
+		return error_set(error, ENOMEM, "out of memory");
+	if (strncmp(value, "kernel:", 7) == 0 || strncmp(value, "syscall:", 8) == 0)
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --function: functions of the kernel and "
+				 "system calls are not counted; -e cpu,offcpu shows them in stacks",
+				 value);
+	if (!function_pattern_parse(copy, &pattern))
+		return error_set(
+			error, EINVAL,
+			"invalid value '%s' for --function: expected [LIB:]NAME, with *, ? "
+			"and [...] as wildcards, or [LIB:]0xADDRESS",
+			value);
+	if (regions->function_count == REGION_PATTERNS_MAX)
+		return error_set(error, EINVAL, "more than %d times --function",
+				 REGION_PATTERNS_MAX);
+	regions->functions[regions->function_count++] = value;
+	return 0;
+}
+
+static int parse_probe_cost(void *options, const char *value, struct error *error)
+{
+	struct region_options *regions = &((struct source_options *)options)->regions;
+	char number[16];
+	size_t length = strlen(value);
+	uint64_t percent;
+
+	if (strcmp(value, "none") == 0) {
+		regions->cost_permille = UINT32_MAX;
+		return 0;
+	}
+	if (length && value[length - 1] == '%')
+		length--;
+	snprintf(number, sizeof(number), "%.*s", (int)length, value);
+	if (length >= sizeof(number) ||
+	    parse_u64(number, "--probe-cost", 1, 100, &percent, NULL) < 0)
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --probe-cost: expected 1 to 100 (percent "
+				 "of each CPU) or none",
+				 value);
+	regions->cost_permille = (uint32_t)percent * 10;
+	return 0;
+}
+
+void region_options_init(struct source_options *options)
+{
+	options->regions =
+		(struct region_options){.max_probes = MAX_PROBES, .cost_permille = COST_PERMILLE};
+}
+
 const struct option_row region_option_rows[] = {
 	{0, "regions", NULL,
 	 "times of the regions that programs mark with pkbpf.h or pkbpf.py, and of PostgreSQL, "
@@ -66,5 +127,23 @@ const struct option_row region_option_rows[] = {
 		 "different ones: argument N of both, from 0, tells which belong together. "
 		 "`readelf "
 		 "-n FILE` lists the probes of a file."},
+	{0, "function", "[LIB:]NAME",
+	 "count and measure each call of the functions with this name; LIB: of this library, "
+	 "default: of the program itself; *, ? and [...] match; repeatable",
+	 .group = OPTION_GROUP_EVENTS, .repeatable = true, .form = OPTION_PARSED,
+	 .parse = parse_function,
+	 .text = "NAME is a mangled or a demangled name without parameters, 0xADDRESS one of a "
+		 "stripped file. Calls are seen by probes on the first instructions and on all "
+		 "exits of a function; nothing on its stack changes, so exceptions, longjmp(), "
+		 "coroutines and Go go on as before. Inlined calls are not seen. x86-64 only, "
+		 "since Linux 5.15."},
+	{0, "max-probes", "N", "with --function: most functions; default 512",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_NUMBER,
+	 OPTION_AT(struct source_options, regions.max_probes), .least = 1, .most = 4096},
+	{0, "probe-cost", "PERCENT",
+	 "with --function: what probes may cost, in percent of each CPU; none: anything; default 2",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_probe_cost,
+	 .text = "Of the functions that cost most the calls are counted only, and the program that "
+		 "calls one still too often gets rid of its probe; the report says which."},
 	{.name = NULL},
 };

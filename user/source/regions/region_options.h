@@ -4,19 +4,29 @@
 #define PKBPF_SOURCE_REGIONS_REGION_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/option_row.h"
 #include "source/regions/usdt_pairs.h"
 
 /* The most pairs that a user may name. */
-#define REGION_PAIRS_MAX 32
+#define REGION_PAIRS_MAX    32
+#define REGION_PATTERNS_MAX 64
+
+struct source_options;
 
 struct region_options {
 	bool wanted;
 	bool frames; /* stacks begin with the regions that they are in; wants regions as well */
 	const char *pairs[REGION_PAIRS_MAX]; /* NAME=usdt:..., checked; borrowed */
 	size_t pair_count;
+	const char *functions[REGION_PATTERNS_MAX]; /* patterns, checked; borrowed */
+	size_t function_count;
+	uint32_t max_probes;	/* most functions */
+	uint32_t cost_permille; /* of each CPU: what their probes may cost */
 };
+
+void region_options_init(struct source_options *options);
 
 /* The pair in a checked text "NAME=usdt:PROVIDER:BEGIN..END[@N]", which is cut into pieces and
  * kept. false: it is nothing like that. */

@@ -46,6 +46,7 @@ int region_probes_new(struct pkbpf_bpf *skeleton, const struct kernel_types *typ
 		[REGION_END] = skeleton->progs.span_end,
 		[REGION_PYTHON] = skeleton->progs.span_python,
 		[REGION_SITE] = skeleton->progs.span_site,
+		[REGION_FUNCTION] = skeleton->progs.span_function,
 	};
 
 	if (!probes)
@@ -63,6 +64,18 @@ struct places {
 	uint64_t *offsets, *semaphores, *cookies;
 	size_t count;
 };
+
+int region_probes_copy(const struct region_probes *probes, struct region_probes **ret_probes)
+{
+	struct region_probes *copy = calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy->programs, probes->programs, sizeof(copy->programs));
+	copy->uses_multi = probes->uses_multi;
+	*ret_probes = copy;
+	return 0;
+}
 
 static int add_multi(struct region_probes *probes, enum region_role role, const char *path,
 		     const struct places *places)

@@ -18,6 +18,8 @@ struct region_probes;
 /* Before the programs are loaded: chooses how they will be attached. -ENOMEM. */
 int region_probes_new(struct pkbpf_bpf *skeleton, const struct kernel_types *types,
 		      struct region_probes **ret_probes);
+/* Another set of probes with the same programs, which are loaded by now. -ENOMEM. */
+int region_probes_copy(const struct region_probes *probes, struct region_probes **ret_probes);
 /* fd: of the file. Errors: what the kernel says, with the sentence. */
 int region_probes_add(struct region_probes *probes, int fd, const struct region_sites *sites,
 		      struct error *error);

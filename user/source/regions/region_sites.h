@@ -18,8 +18,9 @@ enum region_role {
 	REGION_ITEMS,
 	REGION_BEGIN,
 	REGION_END,
-	REGION_PYTHON, /* sys.audit() of an interpreter */
-	REGION_SITE,   /* as its description says */
+	REGION_PYTHON,	 /* sys.audit() of an interpreter */
+	REGION_SITE,	 /* as its description says */
+	REGION_FUNCTION, /* the same, of a function */
 	REGION_ROLES,
 };
 

@@ -2,6 +2,7 @@
 /* The source of regions: looks for programs that mark them, and drains their sums. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "capture/tracing_program.h"
 #include "process/process_table.h"
 #include "source/mapped_table.h"
+#include "source/regions/function_set.h"
 #include "source/regions/region_command.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
@@ -30,7 +32,14 @@
 /* Regions with an id that are open at one time. */
 #define IDS 8192U
 /* Places of probes that are not ours. */
-#define SITES		  4096U
+#define SITES 4096U
+/* And of functions, with room for new ones before the old ones are gone. */
+#define FUNCTION_SITES 32768U
+#if defined(__x86_64__)
+#define HAS_FUNCTIONS 1
+#else
+#define HAS_FUNCTIONS 0
+#endif
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
 
 /* A file that was looked at: its id may become that of another one. */
@@ -52,6 +61,8 @@ struct source {
 	struct region_probes *probes;
 	struct mapped_table row_table, stack_table, site_table;
 	uint32_t site_count;
+	struct function_set *functions; /* NULL: none are wanted */
+	bool wants_marks;		/* regions that programs mark, and pairs of probes */
 	struct region_pairs pairs;
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
@@ -68,6 +79,7 @@ static void regions_free(struct source *source)
 	bpf_link__destroy(source->on_exit);
 	bpf_link__destroy(source->on_exec);
 	region_probes_free(source->probes);
+	function_set_free(source->functions);
 	mapped_table_close(&source->row_table);
 	mapped_table_close(&source->stack_table);
 	mapped_table_close(&source->site_table);
@@ -83,7 +95,8 @@ static void regions_free(struct source *source)
 
 static bool regions_are_wanted(const struct source_options *options)
 {
-	return options->regions.wanted || options->regions.frames;
+	return options->regions.wanted || options->regions.frames ||
+	       options->regions.function_count;
 }
 
 static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -108,7 +121,7 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		bpf_map__set_autocreate(maps[i], wanted);
 }
 
-static int size_maps(struct source *source, struct pkbpf_bpf *skeleton)
+static int size_maps(struct source *source, struct pkbpf_bpf *skeleton, bool functions)
 {
 	int err = mapped_table_configure(&source->row_table, skeleton->maps.span_rows, ROWS);
 
@@ -116,7 +129,8 @@ static int size_maps(struct source *source, struct pkbpf_bpf *skeleton)
 		  : mapped_table_configure(&source->stack_table, skeleton->maps.span_stacks,
 					   THREADS);
 	err = err ? err
-		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites, SITES);
+		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites,
+					   SITES + (functions ? FUNCTION_SITES : 0));
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
@@ -151,6 +165,21 @@ static bool has_cookies(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) > 0;
 }
 
+static int choose_functions(struct source *source, const struct region_options *options)
+{
+	const struct function_set_options functions = {
+		.patterns = options->functions,
+		.pattern_count = options->function_count,
+		.most = options->max_probes,
+		.cost_permille = options->cost_permille,
+		.cpu_count = session_cpu_count(source->session),
+		.log = session_options(source->session)->log,
+		.probes = source->probes,
+	};
+
+	return options->function_count ? function_set_new(&functions, &source->functions) : 0;
+}
+
 static void leave_out_sites(struct pkbpf_bpf *skeleton)
 {
 	bpf_program__set_autoload(skeleton->progs.span_site, false);
@@ -167,12 +196,20 @@ static int regions_configure(struct session *session, const struct source_option
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare regions: out of memory");
 	source->session = session;
+	if (options->regions.function_count && (!HAS_FUNCTIONS || !has_cookies())) {
+		free(source);
+		return error_set(error, ENOTSUP,
+				 "cannot count functions: --function needs x86-64 and Linux 5.15");
+	}
 	err = region_probes_new(skeleton, session_kernel_types(session), &source->probes);
-	err = err ? err : size_maps(source, skeleton);
-	if (has_cookies())
-		err = err ? err : choose_pairs(source, &options->regions);
-	else
+	err = err ? err : size_maps(source, skeleton, options->regions.function_count);
+	source->wants_marks = options->regions.wanted || options->regions.frames;
+	if (!has_cookies()) {
 		leave_out_sites(skeleton);
+	} else {
+		err = err ? err : choose_pairs(source, &options->regions);
+		err = err ? err : choose_functions(source, &options->regions);
+	}
 	if (err) {
 		regions_free(source);
 		return error_set(error, -err, "cannot prepare the BPF maps of regions: %s",
@@ -226,7 +263,7 @@ static int describe_sites(struct source *source, struct region_sites *sites)
 	array_foreach(&sites->items, site) {
 		if (site->role != REGION_SITE)
 			continue;
-		if (source->site_count == source->site_table.count)
+		if (source->site_count == SITES)
 			return -ENOSPC;
 		site->cookie = source->site_count;
 		table[source->site_count++] = site->description;
@@ -234,30 +271,53 @@ static int describe_sites(struct source *source, struct region_sites *sites)
 	return 0;
 }
 
+/* Markers of pkbpf.h and pkbpf.py, and pairs of probes. */
+static void watch_marks(struct source *source, int fd, const char *path, struct region_sites *sites)
+{
+	const struct log *log = session_options(source->session)->log;
+	struct error error;
+
+	if (sites->refused)
+		log_warning(log,
+			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
+			    "and probes on others may break the program",
+			    sites->refused, path);
+	if (!sites->items.count)
+		return;
+	if (describe_sites(source, sites) < 0)
+		say_unwatched(source, path, "too many probes");
+	else if (region_probes_add(source->probes, fd, sites, &error) < 0)
+		say_unwatched(source, path, error.text);
+	else
+		log_info(log, "watching the regions of %s", path);
+}
+
+static void watch_functions(struct source *source, const struct elf_file *file, int fd,
+			    const char *path)
+{
+	int err = function_set_add(source->functions, file, fd, path);
+
+	if (err)
+		log_warning(session_options(source->session)->log,
+			    "cannot watch the functions of %s: %s", path, strerror(-err));
+}
+
 static void watch_file(void *context, int fd, const char *path)
 {
 	struct source *source = context;
+	bool wants_functions = source->functions && function_set_wants(source->functions, path);
 	struct region_sites sites = {0};
 	struct elf_file file;
-	struct error error;
 
-	if (elf_file_open(&file, fd) < 0)
+	if ((!source->wants_marks && !wants_functions) || elf_file_open(&file, fd) < 0)
 		return;
-	if (region_sites_find(&file, path, &source->pairs, &sites) < 0)
+	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
 		say_unwatched(source, path, "the file cannot be read");
-	else if (!sites.items.count || !note_probed(source, fd))
-		;
-	else if (describe_sites(source, &sites) < 0)
-		say_unwatched(source, path, "too many probes");
-	else if (region_probes_add(source->probes, fd, &sites, &error) < 0)
-		say_unwatched(source, path, error.text);
-	else
-		log_info(session_options(source->session)->log, "watching the regions of %s", path);
-	if (sites.refused)
-		log_warning(session_options(source->session)->log,
-			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
-			    "and probes on others may break the program",
-			    sites.refused, path);
+	if ((sites.items.count || sites.refused || wants_functions) && note_probed(source, fd)) {
+		watch_marks(source, fd, path, &sites);
+		if (wants_functions)
+			watch_functions(source, &file, fd, path);
+	}
 	region_sites_done(&sites);
 	elf_file_done(&file);
 }
@@ -344,6 +404,9 @@ static int regions_attach(struct source *source, struct error *error)
 	source->is_attached = err == 0;
 	if (err)
 		return err;
+	if (source->functions)
+		function_set_begin(source->functions, source->site_table.items, SITES,
+				   source->site_table.count);
 	if (session_options(source->session)->command)
 		region_command_files(session_options(source->session)->command, watch_file, source);
 	look_at_files(source);
@@ -376,10 +439,18 @@ static int regions_poll(struct source *source)
 	uint64_t now_ns = clock_now_ns();
 
 	look_at_files(source);
+	if (source->functions)
+		function_set_poll(source->functions, source->row_table.items,
+				  source->row_table.count);
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
 	return drain(source);
+}
+
+static int regions_rest_ms(const struct source *source)
+{
+	return source->functions ? function_set_rest_ms(source->functions) : INT_MAX;
 }
 
 static int regions_cut(struct source *source, uint64_t until_ns)
@@ -417,6 +488,8 @@ static void regions_detach(struct source *source)
 	if (!session_skeleton(source->session)->bss->span_control.end_ns)
 		regions_end(source, clock_now_ns());
 	region_probes_remove(source->probes);
+	if (source->functions)
+		function_set_remove(source->functions);
 	unfinished = calloc(ROWS, sizeof(*unfinished));
 	if (unfinished)
 		count_unfinished(source, unfinished);
@@ -431,6 +504,7 @@ const struct source_ops source_regions = {
 	.name = "regions",
 	.summary = "times of marked regions",
 	.options = region_option_rows,
+	.options_init = region_options_init,
 	.is_wanted = regions_are_wanted,
 	.choose = regions_choose,
 	.configure = regions_configure,
@@ -439,6 +513,7 @@ const struct source_ops source_regions = {
 	.end = regions_end,
 	.cut = regions_cut,
 	.poll = regions_poll,
+	.rest_ms = regions_rest_ms,
 	.detach = regions_detach,
 	.free = regions_free,
 };

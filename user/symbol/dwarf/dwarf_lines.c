@@ -15,7 +15,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/dwarf/alternate_file.h"
 #include "symbol/dwarf/dwarf_image.h"
 #include "symbol/dwarf/dwarf_index.h"

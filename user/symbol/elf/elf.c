@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "elf/build_id.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/elf/elf_module.h"
 #include "symbol/elf/libc_package.h"
 #include "symbol/symbol_notes.h"

@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash_map.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/elf/elf_module.h"
 
 /* Folders in folders; links to folders are not followed. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/jit/code_file_find.h"
 #include "symbol/jit/code_history_private.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 #include "symbol/kernel/kernel_symbols.h"
 
 #define BPF_TAG_DIGITS 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Demangles C++ and Rust names, without parameters, return type and hash. */
-#ifndef PKBPF_SYMBOL_DEMANGLE_H
-#define PKBPF_SYMBOL_DEMANGLE_H
+#ifndef PKBPF_ELF_DEMANGLE_H
+#define PKBPF_ELF_DEMANGLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Demangles C++ (Itanium) and Rust (legacy and v0) names with libiberty, within bounds. */
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 
 #include <setjmp.h>
 #include <string.h>

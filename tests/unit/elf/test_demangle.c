@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests what mangled names become, and that hostile ones end. */
-#include "symbol/demangle.h"
+#include "elf/demangle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

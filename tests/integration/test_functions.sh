@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Calls of functions: exact counts, and programs that do what they did before, however they leave functions.
+# usage: test_functions.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+evidence=(said)
+
+target=
+cleanup() {
+	[ -n "$target" ] && kill "$target" 2>/dev/null
+}
+
+# same_output NAME PATTERN COMMAND…: as without pkbpf, with its exit status; its calls are in NAME.json
+same_output() {
+	local name=$1 pattern=$2 expected status
+	shift 2
+	"$@" >alone 2>&1
+	expected=$?
+	"$pkbpf" -q -e offcpu --function "$pattern" --probe-cost none -o "$name.json" -- "$@" >watched 2>said
+	status=$?
+	[ $status = $expected ] || fail "$name: status $status, alone $expected: $(tail -n 3 said)"
+	diff alone watched >difference || fail "$name says something else: $(head -n 5 difference)"
+}
+
+[ "$(uname -m)" = x86_64 ] || skip "functions are counted on x86-64 only"
+
+begin "recursion, tail calls, longjmp, coroutines, signals, fork and vfork"
+same_output calls '*' "$workloads/calls" 300 4
+checker "$here/calls_check.py" calls calls.json leaf=1702 tail=1238 many_ways=300 red_zone=300 fibonacci=89/1 deep=51/1 even=11/1 odd=10/1 \
+	jumper=300+100 inside_coroutine=60+2 handler=5 sleeper=2 all=1 main=1
+checker "$here/calls_check.py" times calls.json
+
+begin "200 threads"
+same_output threads tail "$workloads/calls" 20 200
+checker "$here/calls_check.py" calls threads.json tail=4003
+
+begin "C++ exceptions and cancelled threads"
+if g++ -O2 -pthread -o exceptions "$here/call_exceptions.cpp" 2>said; then
+	same_output exceptions 'steps::*' ./exceptions
+	checker "$here/calls_check.py" calls exceptions.json steps::maybe=4000+2000 steps::through=4000+2000 steps::catches=4000
+	same_output cancelled '_Z5waitsv' ./exceptions
+	checker "$here/calls_check.py" calls cancelled.json waits=5
+else
+	not_checked "no g++: $(head -n 1 said)"
+fi
+
+begin "goroutines, whose stacks move"
+if command -v go >/dev/null && HOME=$PWD GOCACHE=/tmp/pkbpf-go-cache go build -o goroutines "$here/call_goroutines.go" 2>said; then
+	same_output goroutines 'main.*' ./goroutines
+	checker "$here/calls_check.py" seen goroutines.json main.grow main.recovers
+else
+	not_checked "no Go: $(head -n 1 said)"
+fi
+
+begin "a running program, again and again"
+"$workloads/calls" fast 60 >/dev/null &
+target=$!
+for ((i = 0; i < 3; i++)); do
+	record -p "$target" -d 0.4 -e offcpu --function as_fast_as_it_can --function fast -o live.json
+done
+kill -0 "$target" 2>/dev/null || fail "the program has ended"
+checker - <<-'END'
+	import json
+	from checks import check
+	fast = next(r for r in json.load(open("live.json"))["regions_by_name"] if r["name"] == "fast()")
+	check(fast["let_go"] and fast["calls"] > 0, "a function that is called too often is let go, and reported")
+END
+
+begin "patterns that mean nothing, or what cannot be had"
+"$pkbpf" --progress never -e offcpu --function 'no_such_name*' -d 0.1 -p "$target" -o none.json 2>said
+grep -q "means no function" said || fail "nothing is said: $(cat said)"
+"$pkbpf" --function kernel:vfs_read -d 0.1 >said 2>&1
+[ $? = 2 ] || fail "kernel: is accepted"
+conclude

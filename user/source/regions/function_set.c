@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Puts probes on functions, and takes those off that cost too much. */
+#include "source/regions/function_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "instruction/function_exits.h"
+#include "source/regions/function_match.h"
+#include "source/regions/function_price.h"
+#include "source/regions/region_probes.h"
+
+/* Numbers of pairs of probes are below. */
+#define FIRST_PAIR 0x10000U
+/* The longest functions known, interpreters and generated parsers, have about 200 KB. */
+#define MAX_FUNCTION_BYTES (1U << 20)
+/* New probes are looked at soon: one too many slows a program down several times. */
+#define NEW_NS	     (NS_PER_SECOND / 2)
+#define NEW_REST_MS  20
+#define REST_MS	     100
+#define TOLD_AT_MOST 5
+
+enum function_state {
+	FUNCTION_MEASURED,
+	FUNCTION_COUNTED, /* its returns have no probes */
+	FUNCTION_LET_GO,
+};
+
+struct function {
+	char name[PKBPF_SPAN_NAME];
+	enum function_state state;
+	bool is_emulated;	    /* the entry */
+	struct region_sites sites;  /* the entry first; without numbers */
+	ARRAY_OF(uint32_t) numbers; /* of the sites that have probes, as far as they have */
+	uint64_t hits[2];	    /* of entries and exits so far */
+	uint64_t cost_ns;	    /* since the last poll */
+};
+
+struct function_file {
+	int fd;
+	char *path;
+	size_t first, count;	      /* functions */
+	struct region_probes *probes; /* NULL: none */
+	bool has_changed;
+};
+
+struct function_set {
+	struct function_set_options options;
+	struct function_pattern *patterns;
+	char **texts;	 /* that they point into */
+	uint32_t *found; /* functions, by pattern */
+	ARRAY_OF(struct function) functions;
+	ARRAY_OF(struct function_file) files;
+	ARRAY_OF(uint32_t) free_sites;
+	struct pkbpf_span_site *sites;
+	struct function_price price;
+	uint64_t begun_ns, polled_ns;
+};
+
+int function_set_new(const struct function_set_options *options, struct function_set **ret_set)
+{
+	struct function_set *set = calloc(1, sizeof(*set));
+	size_t count = options->pattern_count;
+
+	if (!set)
+		return -ENOMEM;
+	set->options = *options;
+	set->options.patterns = NULL;
+	set->options.pattern_count = 0;
+	set->patterns = calloc(count + 1, sizeof(*set->patterns));
+	set->texts = calloc(count + 1, sizeof(*set->texts));
+	set->found = calloc(count + 1, sizeof(*set->found));
+	for (size_t i = 0; i < count && set->patterns && set->texts && set->found; i++) {
+		set->texts[i] = strdup(options->patterns[i]);
+		if (!set->texts[i] || !function_pattern_parse(set->texts[i], &set->patterns[i]))
+			break;
+		set->options.pattern_count++;
+	}
+	if (set->options.pattern_count != count) {
+		function_set_free(set);
+		return -ENOMEM;
+	}
+	*ret_set = set;
+	return 0;
+}
+
+void function_set_begin(struct function_set *set, struct pkbpf_span_site *sites, uint32_t first,
+			uint32_t count)
+{
+	set->sites = sites;
+	/* The lowest numbers are used first. */
+	if (array_reserve(&set->free_sites, count))
+		for (uint32_t i = count; i-- > first;)
+			*array_add(&set->free_sites) = i;
+	if (!set->free_sites.count)
+		return;
+	set->price = function_price_measure(set->options.probes, &sites[count - 1], count - 1);
+	log_info(set->options.log,
+		 "a probe costs %u ns, %u ns where the kernel has to step, and its program %u ns",
+		 set->price.emulated_ns, set->price.stepped_ns, set->price.program_ns);
+}
+
+/* ---- sites ---- */
+
+static struct pkbpf_span_operand target_of(const struct function_exit *exit)
+{
+	/* Words of struct pt_regs, by the number of the register. */
+	static const uint8_t words[X86_REGISTER_COUNT] = {10, 11, 12, 5, 19, 4, 13, 14,
+							  9,  8,  7,  6, 3,  2, 1,  0};
+	const struct x86_instruction *jump = &exit->instruction;
+	struct pkbpf_span_operand operand = {.size = 8, .offset = jump->displacement};
+
+	if (exit->kind != FUNCTION_EXIT_INDIRECT)
+		return operand;
+	operand.kind = jump->mod == 3 ? PKBPF_OPERAND_REGISTER : PKBPF_OPERAND_MEMORY;
+	operand.word = words[jump->rm & 15];
+	if (jump->mod == 3)
+		return operand;
+	/* Without a base the index is all there is. */
+	operand.scale = exit->scale;
+	operand.index_word = words[jump->index & 15];
+	if (!jump->has_base)
+		operand.word = UINT16_MAX;
+	return operand;
+}
+
+static int add_site(struct function *function, uint64_t offset,
+		    const struct pkbpf_span_site *description)
+{
+	struct region_site *site = array_add(&function->sites.items);
+
+	if (!site)
+		return -ENOMEM;
+	*site = (struct region_site){
+		.role = REGION_FUNCTION, .offset = offset, .description = *description};
+	return 0;
+}
+
+/* A function that is being added. */
+struct adding {
+	const struct elf_file *file;
+	const struct matched_functions *matches;
+	const struct matched_function *matched;
+	struct function *function;
+	uint32_t pair;
+};
+
+/* The cold part that a jump at an address leads to; NULL: it leads elsewhere. */
+static const struct cold_part *find_cold(const struct adding *adding, uint64_t address,
+					 const struct function_exit *exit)
+{
+	uint64_t target = address + exit->instruction.size + (uint64_t)exit->instruction.immediate;
+
+	if (!function_exit_is_direct(exit))
+		return NULL;
+	array_foreach(&adding->matches->cold, part)
+		if (target - part->address < (part->size ? part->size : 1))
+			return part;
+	return NULL;
+}
+
+static bool is_back(const struct adding *adding, uint64_t address, const struct function_exit *exit)
+{
+	uint64_t target = address + exit->instruction.size + (uint64_t)exit->instruction.immediate;
+
+	return function_exit_is_direct(exit) &&
+	       target - adding->matched->address < adding->matched->size;
+}
+
+static int add_exit(const struct adding *adding, uint64_t address, const struct function_exit *exit)
+{
+	const struct pkbpf_span_site description = {
+		.role = PKBPF_SITE_RETURN,
+		.pair = adding->pair,
+		.condition = exit->kind == FUNCTION_EXIT_ALWAYS	  ? PKBPF_EXIT_ALWAYS
+			     : exit->kind == FUNCTION_EXIT_BRANCH ? exit->condition
+								  : PKBPF_EXIT_INDIRECT,
+		.value = target_of(exit),
+		.from_start = address - adding->matched->address,
+		.function_size = adding->matched->size,
+	};
+	uint64_t offset, bytes;
+
+	if (!elf_segments_offset(&adding->file->segments, address, &offset, &bytes))
+		return -EBADMSG;
+	return add_site(adding->function, offset, &description);
+}
+
+static int add_exits(const struct adding *adding, uint64_t start,
+		     const struct function_probes *probes, int depth);
+
+/* The exits that a function has in its cold part. */
+static int add_cold_exits(const struct adding *adding, const struct cold_part *part, int depth)
+{
+	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
+	_cleanup_free_ uint8_t *code = malloc(part->size + 1);
+
+	if (!probes || !code)
+		return -ENOMEM;
+	if (part->size > MAX_FUNCTION_BYTES ||
+	    elf_file_read_address(adding->file, part->address, code, part->size) < 0)
+		return -EBADMSG;
+	function_probes_find(code, part->size, probes);
+	return add_exits(adding, part->address, probes, depth);
+}
+
+static bool has_site(const struct function *function, uint64_t offset)
+{
+	array_foreach(&function->sites.items, site)
+		if (site->offset == offset)
+			return true;
+	return false;
+}
+
+/* Exits of the function or of its cold part, which begins at `start`. Parts do not lead to more
+ * parts but their own function. */
+static int add_exits(const struct adding *adding, uint64_t start,
+		     const struct function_probes *probes, int depth)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < probes->exit_count && !err; i++) {
+		const struct function_exit *exit = &probes->exits[i];
+		uint64_t address = start + exit->at, offset, bytes;
+		const struct cold_part *part = find_cold(adding, address, exit);
+
+		if (part && depth == 0)
+			err = add_cold_exits(adding, part, 1);
+		else if (!part && !is_back(adding, address, exit) &&
+			 elf_segments_offset(&adding->file->segments, address, &offset, &bytes) &&
+			 !has_site(adding->function, offset))
+			err = add_exit(adding, address, exit);
+	}
+	return err;
+}
+
+static int add_sites(const struct adding *adding, uint64_t offset,
+		     const struct function_probes *probes)
+{
+	struct pkbpf_span_site entry = {
+		.role = PKBPF_SITE_CALL,
+		.pair = adding->pair,
+		.has_loop = probes->has_loop,
+		.stack_bytes = (int32_t)probes->stack_bytes,
+	};
+	int err;
+
+	memcpy(entry.name, adding->function->name, sizeof(entry.name));
+	err = add_site(adding->function, offset + probes->entry, &entry);
+	return err ? err : add_exits(adding, adding->matched->address, probes, 0);
+}
+
+/* ---- functions of a file ---- */
+
+static void say_unmeasured(const struct function_set *set, const char *name,
+			   enum function_refusal refusal, bool has_entry)
+{
+	log_warning(set->options.log, "%s %s: %s", name,
+		    has_entry ? "is counted, but not measured" : "is not counted",
+		    function_refusal_text(refusal));
+}
+
+static int add_function(struct function_set *set, const struct elf_file *file,
+			const struct matched_functions *matches,
+			const struct matched_function *matched)
+{
+	struct adding adding = {.file = file, .matches = matches, .matched = matched};
+	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
+	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
+	uint64_t offset, bytes;
+	struct function *function;
+	bool has_entry;
+
+	if (!code || !probes)
+		return -ENOMEM;
+	probes->refusal = FUNCTION_IS_NOT_CODE;
+	if (matched->size <= MAX_FUNCTION_BYTES &&
+	    elf_segments_offset(&file->segments, matched->address, &offset, &bytes) &&
+	    bytes >= matched->size &&
+	    elf_file_read_address(file, matched->address, code, matched->size) == 0)
+		function_probes_find(code, matched->size, probes);
+	has_entry = function_probes_has_entry(probes);
+	if (probes->refusal != FUNCTION_IS_KNOWN)
+		say_unmeasured(set, matched->name, probes->refusal, has_entry);
+	if (!has_entry)
+		return 0;
+	function = array_add(&set->functions);
+	if (!function)
+		return -ENOMEM;
+	snprintf(function->name, sizeof(function->name), "%.*s()", (int)sizeof(function->name) - 3,
+		 matched->name);
+	function->is_emulated = probes->is_emulated;
+	if (probes->refusal != FUNCTION_IS_KNOWN) {
+		function->state = FUNCTION_COUNTED;
+		probes->exit_count = 0;
+	}
+	adding.function = function;
+	adding.pair = FIRST_PAIR + (uint32_t)set->functions.count - 1;
+	return add_sites(&adding, offset, probes);
+}
+
+/* Numbers for the sites of a function that are to have probes. -ENOSPC. */
+static int number_sites(struct function_set *set, struct function *function,
+			struct region_sites *sites)
+{
+	size_t count = function->state == FUNCTION_MEASURED  ? function->sites.items.count
+		       : function->state == FUNCTION_COUNTED ? 1
+							     : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct region_site *site = array_add(&sites->items);
+		uint32_t *number = array_add(&function->numbers);
+
+		if (!site || !number)
+			return -ENOMEM;
+		if (!set->free_sites.count) {
+			function->numbers.count--;
+			sites->items.count--;
+			return -ENOSPC;
+		}
+		*number = set->free_sites.items[--set->free_sites.count];
+		*site = function->sites.items.items[i];
+		site->cookie = *number;
+		set->sites[*number] = site->description;
+		if (function->state == FUNCTION_COUNTED)
+			set->sites[*number].role = PKBPF_SITE_COUNT;
+	}
+	return 0;
+}
+
+static void add_hits(const struct function_set *set, struct function *function)
+{
+	for (size_t i = 0; i < function->numbers.count; i++) {
+		volatile struct pkbpf_span_site *site = &set->sites[function->numbers.items[i]];
+		uint64_t hits = __atomic_exchange_n((uint64_t *)&site->hits, 0, __ATOMIC_RELAXED);
+		bool is_emulated = i ? site->condition != PKBPF_EXIT_ALWAYS : function->is_emulated;
+
+		function->hits[i > 0] += hits;
+		function->cost_ns +=
+			hits * ((is_emulated ? set->price.emulated_ns : set->price.stepped_ns) +
+				set->price.program_ns);
+	}
+}
+
+/* Gives a file new probes for what its functions are to have by now; the old ones are taken off
+ * when nothing comes from them any more. */
+static int probe_file(struct function_set *set, struct function_file *file)
+{
+	struct function *functions = set->functions.items + file->first;
+	struct region_probes *old = file->probes, *probes = NULL;
+	ARRAY_OF(uint32_t) left = {0};
+	struct region_sites sites = {0};
+	struct error error;
+	int err = 0;
+
+	file->has_changed = false;
+	for (size_t i = 0; i < file->count; i++) {
+		add_hits(set, &functions[i]);
+		for (size_t j = 0; j < functions[i].numbers.count && !err; j++) {
+			uint32_t *number = array_add(&left);
+
+			err = number ? 0 : -ENOMEM;
+			if (number)
+				*number = functions[i].numbers.items[j];
+		}
+		functions[i].numbers.count = 0;
+		err = err ? err : number_sites(set, &functions[i], &sites);
+	}
+	if (!err && sites.items.count) {
+		err = region_probes_copy(set->options.probes, &probes);
+		err = err ? err : region_probes_add(probes, file->fd, &sites, &error);
+	}
+	array_foreach(&left, number)
+		set->sites[*number].role = PKBPF_SITE_OFF;
+	region_probes_free(old);
+	/* Nothing has them any more. */
+	array_foreach(&left, number) {
+		uint32_t *free_site = array_add(&set->free_sites);
+
+		if (free_site)
+			*free_site = *number;
+	}
+	file->probes = probes;
+	array_free(&left);
+	region_sites_done(&sites);
+	return err;
+}
+
+static int add_matches(struct function_set *set, const struct elf_file *file, const char *path,
+		       struct matched_functions *matches)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < set->options.pattern_count && !err; i++) {
+		size_t before = matches->items.count;
+
+		if (!function_pattern_has_file(&set->patterns[i], path))
+			continue;
+		err = function_match(file, path, &set->patterns[i], matches);
+		set->found[i] += (uint32_t)(matches->items.count - before);
+	}
+	if (matches->chosen_later)
+		log_warning(set->options.log,
+			    "%u names of %s stand for one of several functions, chosen when it "
+			    "starts, and are not counted: ask for those, as __memcpy_avx_*",
+			    matches->chosen_later, path);
+	return err;
+}
+
+bool function_set_wants(const struct function_set *set, const char *path)
+{
+	for (size_t i = 0; i < set->options.pattern_count; i++)
+		if (function_pattern_has_file(&set->patterns[i], path))
+			return true;
+	return false;
+}
+
+static bool is_too_many(const struct function_set *set, const struct matched_functions *matches,
+			const char *path)
+{
+	size_t count = set->functions.count + matches->items.count;
+	char text[512] = "";
+	size_t used = 0;
+
+	if (count <= set->options.most)
+		return false;
+	for (size_t i = 0; i < matches->items.count && i < TOLD_AT_MOST; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.80s", i ? ", " : "",
+					 matches->items.items[i].name);
+	log_warning(set->options.log,
+		    "%zu functions of %s are meant (%s, ...), more than %u in all: none of them is "
+		    "counted; use a narrower pattern or --max-probes",
+		    matches->items.count, path, text, set->options.most);
+	return true;
+}
+
+int function_set_add(struct function_set *set, const struct elf_file *file, int fd,
+		     const char *path)
+{
+	struct matched_functions matches = {0};
+	struct function_file *item;
+	size_t first = set->functions.count;
+	int err = file->machine == EM_X86_64 ? add_matches(set, file, path, &matches) : 0;
+
+	if (err || !matches.items.count || is_too_many(set, &matches, path)) {
+		matched_functions_done(&matches);
+		return err;
+	}
+	for (size_t i = 0; i < matches.items.count && !err; i++)
+		err = add_function(set, file, &matches, &matches.items.items[i]);
+	matched_functions_done(&matches);
+	item = err ? NULL : array_add(&set->files);
+	if (!item)
+		return err ? err : -ENOMEM;
+	*item = (struct function_file){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
+				       .path = strdup(path),
+				       .first = first,
+				       .count = set->functions.count - first};
+	set->begun_ns = clock_now_ns();
+	err = item->fd < 0 ? -errno : probe_file(set, item);
+	log_info(set->options.log, "probes on %zu functions of %s", item->count, path);
+	return err;
+}
+
+/* ---- the budget ---- */
+
+static void mark_rows(const struct function *function, struct pkbpf_span_row *rows, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i].flags & PKBPF_REGION_FUNCTION &&
+		    strcmp(rows[i].name, function->name) == 0)
+			rows[i].flags |= PKBPF_REGION_LET_GO;
+}
+
+static void give_way(struct function_set *set, struct function *function, uint64_t time_ns,
+		     struct pkbpf_span_row *rows, uint32_t row_count)
+{
+	uint64_t rate = function->hits[0] * NS_PER_SECOND / (time_ns ? time_ns : 1);
+
+	if (function->state == FUNCTION_MEASURED) {
+		function->state = FUNCTION_COUNTED;
+		log_warning(set->options.log,
+			    "%s is called too often to be measured within --probe-cost: from now "
+			    "on its calls are counted only",
+			    function->name);
+		return;
+	}
+	function->state = FUNCTION_LET_GO;
+	mark_rows(function, rows, row_count);
+	log_warning(set->options.log,
+		    "%s is called too often to be counted within --probe-cost (at least %" PRIu64
+		    " calls/s): it is let go",
+		    function->name, rate);
+}
+
+static struct function *dearest(struct function_set *set)
+{
+	struct function *best = NULL;
+
+	array_foreach(&set->functions, each)
+		if (each->cost_ns && (!best || each->cost_ns > best->cost_ns))
+			best = each;
+	return best;
+}
+
+static struct function_file *file_of(struct function_set *set, const struct function *function)
+{
+	size_t number = (size_t)(function - set->functions.items);
+
+	array_foreach(&set->files, file)
+		if (number >= file->first && number < file->first + file->count)
+			return file;
+	return NULL;
+}
+
+void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, uint32_t row_count)
+{
+	uint64_t now_ns = clock_now_ns(), time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
+
+	if (!set->functions.count || time_ns < NEW_REST_MS * NS_PER_MS / 2)
+		return;
+	most_ns = time_ns / 1000 * set->options.cost_permille * set->options.cpu_count;
+	array_foreach(&set->functions, function) {
+		add_hits(set, function);
+		cost_ns += function->cost_ns;
+	}
+	while (set->polled_ns && cost_ns > most_ns) {
+		struct function *function = dearest(set);
+		struct function_file *file = function ? file_of(set, function) : NULL;
+
+		if (!file)
+			break;
+		give_way(set, function, now_ns - set->begun_ns, rows, row_count);
+		file->has_changed = true;
+		cost_ns -= function->cost_ns;
+		function->cost_ns = 0;
+	}
+	array_foreach(&set->functions, function)
+		function->cost_ns = 0;
+	array_foreach(&set->files, file)
+		if (file->has_changed && probe_file(set, file) < 0)
+			log_warning(set->options.log, "cannot watch the functions of %s any more",
+				    file->path);
+	set->polled_ns = now_ns;
+}
+
+int function_set_rest_ms(const struct function_set *set)
+{
+	return clock_now_ns() - set->begun_ns < NEW_NS ? NEW_REST_MS : REST_MS;
+}
+
+void function_set_remove(struct function_set *set)
+{
+	array_foreach(&set->files, file) {
+		region_probes_free(file->probes);
+		file->probes = NULL;
+	}
+	for (size_t i = 0; i < set->options.pattern_count; i++)
+		if (!set->found[i])
+			log_warning(set->options.log, "--function %s%s%s means no function",
+				    set->patterns[i].library ? set->patterns[i].library : "",
+				    set->patterns[i].library ? ":" : "", set->patterns[i].glob);
+}
+
+void function_set_free(struct function_set *set)
+{
+	if (!set)
+		return;
+	array_foreach(&set->functions, function) {
+		region_sites_done(&function->sites);
+		array_free(&function->numbers);
+	}
+	array_free(&set->functions);
+	array_foreach(&set->files, file) {
+		region_probes_free(file->probes);
+		free(file->path);
+		if (file->fd >= 0)
+			close(file->fd);
+	}
+	array_free(&set->files);
+	array_free(&set->free_sites);
+	for (size_t i = 0; set->texts && i < set->options.pattern_count; i++)
+		free(set->texts[i]);
+	free(set->texts);
+	free(set->patterns);
+	free(set->found);
+	free(set);
+}
