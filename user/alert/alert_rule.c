@@ -54,7 +54,7 @@ static int parse_region(const char *text, struct alert_term *term, struct error 
 	return 0;
 }
 
-int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error)
+static int parse_term(const char *text, struct alert_term *ret_term, struct error *error)
 {
 	struct alert_term term = {0};
 	size_t name = strcspn(text, "<> \t");
@@ -74,6 +74,71 @@ int alert_term_parse(const char *text, struct alert_term *ret_term, struct error
 	if (err == 0)
 		*ret_term = term;
 	return err;
+}
+
+/* [N] usual [+ N spread] */
+static int parse_past(const char *value, struct alert_term *term)
+{
+	int used = 0;
+
+	term->is_past = true;
+	term->usual = 1;
+	term->spread = 0;
+	if (sscanf(value, "%lf %n", &term->usual, &used) == 1)
+		value += used;
+	if (strncmp(value, "usual", 5) != 0)
+		return -EINVAL;
+	value += 5;
+	value += strspn(value, " \t");
+	if (!*value)
+		return 0;
+	used = 0;
+	term->spread = 1;
+	if (*value++ != '+')
+		return -EINVAL;
+	value += strspn(value, " \t");
+	if (sscanf(value, "%lf %n", &term->spread, &used) == 1)
+		value += used;
+	return strcmp(value, "spread") == 0 ? 0 : -EINVAL;
+}
+
+/* Any value of its unit stands for that of the past. */
+static int parse_past_term(const char *text, const char *value, struct alert_term *ret_term,
+			   struct error *error)
+{
+	static const char *const values[] = {"1ms", "1%", "1M", "1"};
+	struct alert_term term;
+	char copy[256];
+	int err = -EINVAL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(values) && err < 0; i++) {
+		snprintf(copy, sizeof(copy), "%.*s%s", (int)(value - text), text, values[i]);
+		err = parse_term(copy, &term, error);
+	}
+	if (err < 0)
+		return err;
+	if (parse_past(value, &term) < 0 || term.usual < 0 || term.spread < 0)
+		return error_set(error, EINVAL, "'%.64s': expected one like 1.2 usual + 4 spread",
+				 value);
+	if (term.subject == ALERT_OF_HOST || term.condition.any_row || term.condition.pid ||
+	    strcmp(term.function, "*") == 0)
+		return error_set(
+			error, EINVAL,
+			"'%.200s': usual is known of figures of the history, of the sum or "
+			"of one name",
+			text);
+	*ret_term = term;
+	return 0;
+}
+
+int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error)
+{
+	enum condition_comparison unused;
+	const char *comparison = comparator_find(text, &unused);
+	const char *value = comparison ? comparator_value(comparison) : NULL;
+
+	return value && strstr(value, "usual") ? parse_past_term(text, value, ret_term, error)
+					       : parse_term(text, ret_term, error);
 }
 
 static int parse_when(struct alert_rule *rule, struct error *error)
@@ -161,7 +226,7 @@ static int set_base(struct alert_rule *rule, const struct ini_entry *entry, stru
 static int set_key(struct alert_rule *rule, const struct ini_entry *entry, struct error *error)
 {
 	static const char *const keys[] = {"when",     "over",	 "for",	 "clear", "clear-for",
-					   "severity", "notify", "keep", "base"};
+					   "severity", "notify", "keep", "base",  "unless"};
 	const struct {
 		const char *key;
 		uint64_t *ns;
@@ -184,6 +249,8 @@ static int set_key(struct alert_rule *rule, const struct ini_entry *entry, struc
 		return set_text(rule->notify, sizeof(rule->notify), entry, error);
 	if (strcmp(entry->key, "base") == 0)
 		return set_base(rule, entry, error);
+	if (strcmp(entry->key, "unless") == 0)
+		return set_text(rule->unless, sizeof(rule->unless), entry, error);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		near_match_offer(&near, entry->key, keys[i]);
 	return error_set(error, EINVAL, "unknown key '%.64s' of a rule%s%s%s", entry->key,
@@ -252,6 +319,22 @@ static int read_sections(const struct ini *ini, struct alert_rules *rules, struc
 	return 0;
 }
 
+/* A rule that waits for one that is not there would never wait. */
+static int check_unless(const struct alert_rules *rules, struct error *error)
+{
+	array_foreach(&rules->list, rule) {
+		bool found = !rule->unless[0];
+
+		array_foreach(&rules->list, other)
+			found = found || strcmp(other->name, rule->unless) == 0;
+		if (!found)
+			return error_set(error, EINVAL,
+					 "[alert %s] has unless = %s, but there is no such rule",
+					 rule->name, rule->unless);
+	}
+	return 0;
+}
+
 static int remove_ended(struct alert_rules *rules, struct error *error)
 {
 	size_t kept = 0;
@@ -280,7 +363,8 @@ int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *r
 		ini_done(&default_ini);
 	}
 	err = err < 0 ? err : read_sections(ini, ret_rules, error);
-	return err < 0 ? err : remove_ended(ret_rules, error);
+	err = err < 0 ? err : remove_ended(ret_rules, error);
+	return err < 0 ? err : check_unless(ret_rules, error);
 }
 
 void alert_rules_done(struct alert_rules *rules)

@@ -12,12 +12,19 @@
  *	notify    = ops,…	names of notifiers; default: all
  *	keep      = 30s		slices of the minute before and of this time after are
  *				kept; default 30s
+ *	unless    = NAME	while an alert of this rule fires, none of this one begins to
  *	base      = before|hour|yesterday|lastweek	of changes
  *
  * TERM is a condition of --fail-if, also on a region ("region[predict].p99>100ms"), on the machine
  *("machine.io_pressure>40%"), on a function
  * ("function[parse].self>10%", share of CPU samples), or on a significant change against the base,
- *as in --fail-if of diff ("cpu.function[*].self>+10%"), which stands alone.
+ *as in --fail-if of diff ("cpu.function[*].self>+10%"), which stands alone. In the place of a
+ *value:
+ *
+ *	[N] "usual" ["+" N "spread"]	median of this hour of the day in the last seven days, and
+ *					1.4826 times the median of the distances from it
+ *
+ * as in "blockio.p99 > 1.2 usual + 4 spread", of the sum or of one name.
  */
 #ifndef PKBPF_ALERT_ALERT_RULE_H
 #define PKBPF_ALERT_ALERT_RULE_H
@@ -39,7 +46,9 @@ struct alert_term {
 	enum host_figure host;
 	struct region_condition region;
 	char function[CONDITION_NAME_SIZE];
-	bool total; /* of a function with what it calls */
+	bool total;   /* of a function with what it calls */
+	bool is_past; /* its value is taken of the past: */
+	double usual, spread;
 };
 
 struct alert_rule {
@@ -49,6 +58,7 @@ struct alert_rule {
 	size_t term_count; /* 0: a change */
 	struct diff_condition change;
 	char base[16];
+	char unless[ALERT_NAME_SIZE]; /* "": none */
 	uint64_t over_ns, for_ns, clear_for_ns, keep_ns;
 	bool has_clear;
 	double clear; /* of the first term, in its unit */

@@ -25,6 +25,11 @@ static void begin_firing(struct alert_state *state, const struct alert_rule *rul
 	enter(state, ALERT_FIRING, now);
 }
 
+void alert_state_hold(struct alert_state *state, int64_t now)
+{
+	enter(state, ALERT_PENDING, now);
+}
+
 bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, bool holds,
 		      bool clears, int64_t now)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "alert/alerts.h"
+#include "alert/alerts_private.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,28 +13,7 @@
 /* Windows that are merged are read anew each time: a part of their length between. */
 #define LOOKS_PER_OVER	 5
 #define LOOKS_PER_CHANGE 2
-#define STATES_MAX	 4096
 #define FORGET_NS	 ((int64_t)(3600 * NS_PER_SECOND))
-
-struct watched_rule {
-	struct alert_rule rule;
-	int64_t next_unix_ns;
-	bool known; /* the last time */
-};
-
-struct alerts {
-	struct store *store;
-	pthread_mutex_t lock; /* of what follows, against readers */
-	ARRAY_OF(struct watched_rule) rules;
-	ARRAY_OF(struct alert_state) states;
-	/* The feeding thread's. */
-	struct host_readings host;
-	struct run_readings run;
-	struct alert_values values;
-	/* The merge that was made last, in one round. */
-	struct profile *merged;
-	uint64_t merged_over_ns;
-};
 
 struct telling {
 	void (*tell)(void *context, const struct alert_news *news);
@@ -94,7 +73,7 @@ struct alerts *alerts_new(const struct alert_rules *rules, struct store *store)
 
 /* ---- states ---- */
 
-static struct alert_state *state_of(struct alerts *alerts, const char *rule, const char *who,
+struct alert_state *alerts_state_of(struct alerts *alerts, const char *rule, const char *who,
 				    bool make)
 {
 	struct alert_state *state;
@@ -102,7 +81,7 @@ static struct alert_state *state_of(struct alerts *alerts, const char *rule, con
 	array_foreach(&alerts->states, each)
 		if (strcmp(each->rule, rule) == 0 && strcmp(each->who, who) == 0)
 			return each;
-	if (!make || alerts->states.count == STATES_MAX)
+	if (!make || alerts->states.count == ALERT_STATES_MAX)
 		return NULL;
 	state = array_add(&alerts->states);
 	if (state) {
@@ -135,16 +114,22 @@ static void step(struct alerts *alerts, const struct alert_rule *rule, struct al
 		 const struct alert_value *value, const struct telling *telling)
 {
 	bool was_firing = state->phase >= ALERT_FIRING, news, many;
+	enum alert_phase before = state->phase;
 
 	if (value && value->text[0])
 		memcpy(state->text, value->text, sizeof(state->text));
 	state->touched = true;
-	many = !was_firing && count_firing(alerts, rule->name) >= ALERT_NAMED_MAX;
+	many = !was_firing && (count_firing(alerts, rule->name) >= ALERT_NAMED_MAX ||
+			       (rule->unless[0] && count_firing(alerts, rule->unless)));
 	/* Those beyond stay pending, and are told when there is room. */
-	if (many && value && value->holds && state->phase == ALERT_PENDING)
+	if (many && value && value->holds) {
+		if (state->phase == ALERT_INACTIVE)
+			alert_state_hold(state, telling->now);
 		return;
+	}
 	news = alert_state_step(state, rule, value && value->holds, !value || value->clears,
 				telling->now);
+	alerts->changes += state->phase != before;
 	if (news) {
 		struct alert_news told = news_of(rule, state, telling);
 
@@ -160,7 +145,8 @@ static void step_all(struct alerts *alerts, const struct alert_rule *rule,
 		state->touched = false;
 	for (size_t i = 0; i < alerts->values.count; i++) {
 		const struct alert_value *value = &alerts->values.items[i];
-		struct alert_state *state = state_of(alerts, rule->name, value->who, value->holds);
+		struct alert_state *state =
+			alerts_state_of(alerts, rule->name, value->who, value->holds);
 
 		if (state)
 			step(alerts, rule, state, value, telling);
@@ -228,13 +214,39 @@ static const struct profile *profile_over(struct alerts *alerts, const struct al
 	return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
 }
 
-static int look_at_terms(struct alerts *alerts, const struct alert_rule *rule,
+/* Puts the limits of the past into a copy of the rule. false: not enough days are known. */
+static bool fill_past(struct alerts *alerts, struct watched_rule *watched,
+		      const struct telling *telling, struct alert_rule *ret_rule)
+{
+	uint64_t over_ns =
+		watched->rule.over_ns ? watched->rule.over_ns : (uint64_t)telling->slice_ns;
+
+	*ret_rule = watched->rule;
+	watched->learns = false;
+	for (size_t i = 0; i < ret_rule->term_count; i++) {
+		struct alert_term *term = &ret_rule->terms[i];
+		struct baseline *baseline = &watched->baselines[i];
+
+		if (term->is_past &&
+		    (baseline_update(baseline, term, alerts->store,
+				     telling->now - (int64_t)over_ns / 2) < 0 ||
+		     !baseline_limit(baseline, term, over_ns, &term->condition.value)))
+			watched->learns = true;
+	}
+	return !watched->learns;
+}
+
+static int look_at_terms(struct alerts *alerts, struct watched_rule *watched,
 			 const struct resource_rows *rows, const struct telling *telling)
 {
 	struct alert_input input = {.host = &alerts->host, .run = &alerts->run};
+	struct alert_rule filled;
+	const struct alert_rule *rule = &filled;
 	int err = 0;
 
 	alerts->values.known = false;
+	if (!fill_past(alerts, watched, telling, &filled))
+		return 0;
 	if (!alert_is_possible(rule, profile_info_read(rows->profile)->kinds_mask))
 		return 0;
 	if (alert_needs_profile(rule)) {
@@ -258,7 +270,7 @@ static int look(struct alerts *alerts, struct watched_rule *watched,
 		return 0;
 	/* Whole slices: a little early is not late. */
 	watched->next_unix_ns = telling->now + pause - telling->slice_ns / 2;
-	err = rule->term_count ? look_at_terms(alerts, rule, rows, telling)
+	err = rule->term_count ? look_at_terms(alerts, watched, rows, telling)
 			       : look_at_change(alerts, rule, telling->now);
 	watched->known = err == 0 && alerts->values.known;
 	/* What is not known is not zero: all stays as it is. */
@@ -344,9 +356,12 @@ static void write_rule(const struct alerts *alerts, const struct watched_rule *w
 	escape_json(out, rule->when);
 	fprintf(out, ",\"severity\":");
 	escape_json(out, rule->severity);
-	fprintf(out, ",\"over_s\":%.3f,\"for_s\":%.3f,\"base\":\"%s\",\"known\":%s,\"alerts\":[",
+	fprintf(out,
+		",\"over_s\":%.3f,\"for_s\":%.3f,\"base\":\"%s\",\"known\":%s,\"learning\":%s,"
+		"\"alerts\":[",
 		(double)rule->over_ns / 1e9, (double)rule->for_ns / 1e9,
-		rule->term_count ? "" : rule->base, watched->known ? "true" : "false");
+		rule->term_count ? "" : rule->base, watched->known ? "true" : "false",
+		watched->learns ? "true" : "false");
 	array_foreach(&alerts->states, state) {
 		if (strcmp(state->rule, rule->name) != 0)
 			continue;
@@ -367,6 +382,11 @@ void alerts_write_json(struct alerts *alerts, FILE *out)
 	}
 	fprintf(out, "]}\n");
 	pthread_mutex_unlock(&alerts->lock);
+}
+
+uint64_t alerts_changes(const struct alerts *alerts)
+{
+	return alerts->changes;
 }
 
 void alerts_write_metrics(struct alerts *alerts, FILE *out)

@@ -34,6 +34,9 @@ struct alert_state {
 bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, bool holds,
 		      bool clears, int64_t now_unix_ns);
 
+/* It holds, and waits for others. */
+void alert_state_hold(struct alert_state *state, int64_t now_unix_ns);
+
 struct alert_news {
 	const struct alert_rule *rule;
 	const struct alert_state *state;
@@ -56,6 +59,13 @@ int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 void alerts_each_firing(struct alerts *alerts,
 			void (*tell)(void *context, const struct alert_news *news), void *context);
 void alerts_write_json(struct alerts *alerts, FILE *out);
+/* Of a feeding thread: so often states have changed, which is worth keeping. */
+uint64_t alerts_changes(const struct alerts *alerts);
+/* What another program needs to go on: JSON. */
+void alerts_write_memory(struct alerts *alerts, int64_t now_unix_ns, FILE *out);
+/* Goes on from what was written at most 15 minutes ago, of rules that still are. What it cannot
+ * read is as if there were nothing. -ENOMEM. */
+int alerts_read_memory(struct alerts *alerts, const char *text, int64_t now_unix_ns);
 /* For Prometheus. */
 void alerts_write_metrics(struct alerts *alerts, FILE *out);
 void alerts_free(struct alerts *alerts);

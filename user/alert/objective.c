@@ -28,6 +28,9 @@ static int set_when(struct objective *objective, const char *value, struct error
 		return error_set(error, EINVAL, "the value of when is too long");
 	if (alert_term_parse(value, &objective->term, error) < 0)
 		return -EINVAL;
+	if (objective->term.is_past)
+		return error_set(error, EINVAL, "'%.64s': a promise is no comparison with the past",
+				 value);
 	if (objective->term.subject == ALERT_OF_HOST)
 		return error_set(error, EINVAL,
 				 "'%.64s' is not kept in the history: it can be in alerts alone",

@@ -35,7 +35,7 @@
 #define SLICE_MAX_NS	(60 * NS_PER_SECOND)
 #define FREQUENCY_HZ	19
 /* Half-full rings and new processes wake the collector earlier. */
-#define LOOK_MS		500
+#define LOOK_MS		250
 #define TOKEN_MAX_BYTES 4096
 #define TOKEN_LEAST	16
 
@@ -528,7 +528,8 @@ static int parse_max_cpu(void *context, const char *value, struct error *error)
 	double percent;
 	int used = 0;
 
-	if (sscanf(value, "%lf%%%n", &percent, &used) != 1 || !used || value[used] || !(percent >= 0.01 && percent <= 100))
+	if (sscanf(value, "%lf%%%n", &percent, &used) != 1 || !used || value[used] ||
+	    !(percent >= 0.01 && percent <= 100))
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --max-cpu: expected 0.01%% to 100%%",
 				 value);

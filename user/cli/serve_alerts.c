@@ -2,11 +2,13 @@
 #include "cli/serve_alerts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file_io.h"
 #include "cli/serve_config.h"
 #include "store/store_keep.h"
 
@@ -31,6 +33,8 @@ struct serve_alerts {
 	int64_t repeated_unix_ns;
 	struct keep keeps[KEEPS_MAX];
 	size_t keep_count;
+	uint64_t remembered; /* alerts_changes() of what is on disk */
+	int64_t remembered_unix_ns;
 };
 
 static void say(void *context, const char *sentence)
@@ -107,6 +111,47 @@ static void repeat(void *context, const struct alert_news *news)
 	notifier_repeat(alerts->notifier, news);
 }
 
+/* ---- from one program to the next ---- */
+
+#define MEMORY	   "alerts.json"
+#define MEMORY_NEW ".alerts.new"
+#define MEMORY_MAX (4U << 20)
+/* An old one is not believed. */
+#define REMEMBER_NS (300 * SECOND)
+
+/* What fires needs no second word after a restart. Without room on the disk it gets one. */
+static void remember(struct serve_alerts *alerts, int64_t now)
+{
+	int root = store_root(alerts->options.store), fd;
+	FILE *out;
+
+	if (alerts->remembered == alerts_changes(alerts->alerts) &&
+	    now - alerts->remembered_unix_ns < REMEMBER_NS)
+		return;
+	alerts->remembered_unix_ns = now;
+	fd = openat(root, MEMORY_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!out) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	alerts_write_memory(alerts->alerts, now, out);
+	if (fclose(out) == 0 && renameat(root, MEMORY_NEW, root, MEMORY) == 0)
+		alerts->remembered = alerts_changes(alerts->alerts);
+}
+
+static void recall(struct serve_alerts *alerts)
+{
+	size_t size;
+	char *text;
+
+	if (file_read_all(store_root(alerts->options.store), MEMORY, MEMORY_MAX, &text, &size) < 0)
+		return;
+	alerts_read_memory(alerts->alerts, text, (int64_t)clock_read_ns(CLOCK_REALTIME));
+	free(text);
+}
+
 void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
@@ -114,6 +159,7 @@ void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *r
 
 	/* Rules that were not looked at for want of memory are, with the next slice. */
 	alerts_add(alerts->alerts, rows, tell, alerts);
+	remember(alerts, now);
 	keep_due(alerts, now);
 	if (!alerts->notifier ||
 	    (now - alerts->repeated_unix_ns < REPEAT_NS && now >= alerts->repeated_unix_ns))
@@ -175,6 +221,7 @@ int serve_alerts_new(const struct serve_alerts_options *options, struct serve_al
 		serve_alerts_free(alerts);
 		return error_set(error, ENOMEM, "cannot watch for alerts: out of memory");
 	}
+	recall(alerts);
 	*ret_alerts = alerts;
 	return 0;
 }

@@ -29,8 +29,9 @@
 #include "recording/slice_codec.h"
 #include "web/web.h"
 
-/* Room for some messages: a front that is that far behind is better left behind. */
-#define SEND_BUFFER_BYTES 4096
+/* Room for some dozens of messages: a machine that starves the front for minutes loses no slice.
+ * One that is farther behind is better left behind. */
+#define SEND_BUFFER_BYTES 16384
 #define STORE_WAIT_MS	  5000
 
 /* From the front, once: it answers, or why not. */

@@ -163,16 +163,21 @@ int series_read(struct store *store, const struct series_question *question,
 	return 0;
 }
 
+bool figure_adds_up(const struct figure *figure)
+{
+	return figure->scope == FIGURE_OF_ROW && !figure->is_largest &&
+	       figure->unit != FIGURE_PERCENT && strcmp(figure->group, "threads") != 0 &&
+	       strncmp(figure->name, "rss", 3) != 0;
+}
+
 /* Windows differ in length. */
 double series_value(const struct series *series, const struct series_group *group, size_t point)
 {
 	const struct figure *figure = series->question.figure;
 	double seconds = series->points.items[point].covered_ns / (double)NS_PER_SECOND;
-	bool adds_up = figure->scope == FIGURE_OF_ROW && !figure->is_largest &&
-		       figure->unit != FIGURE_PERCENT && strcmp(figure->group, "threads") != 0 &&
-		       strncmp(figure->name, "rss", 3) != 0;
 
-	return adds_up && seconds > 0 ? group->values[point] / seconds : group->values[point];
+	return figure_adds_up(figure) && seconds > 0 ? group->values[point] / seconds
+						     : group->values[point];
 }
 
 void series_done(struct series *series)

@@ -39,6 +39,8 @@ struct series {
  * the step is too short; with the sentence; ret_series is for series_done() all the same. */
 int series_read(struct store *store, const struct series_question *question,
 		struct series *ret_series, struct error *error);
+/* Does it grow with the interval, so that per second it can be compared? */
+bool figure_adds_up(const struct figure *figure);
 /* What adds up per second, all else as it is. */
 double series_value(const struct series *series, const struct series_group *group, size_t point);
 void series_write_json(const struct series *series, size_t top, FILE *out);

@@ -61,6 +61,7 @@ static struct store *open_store(uint64_t bytes)
 }
 
 static int64_t booted; /* the slice with which the machine began */
+static int64_t later;  /* s after which it was recorded then */
 
 /* The n-th slice of ten seconds. */
 static int add(struct store *store, int64_t n)
@@ -73,7 +74,7 @@ static int add(struct store *store, int64_t n)
 	assert_int_equal(slice_merge(slice, fake.profile), 0);
 	info = profile_info(slice);
 	info->sequence = (uint64_t)n;
-	info->start_ns = (uint64_t)((booted ? 1 : 1000) * SECOND + (n - booted) * SLICE);
+	info->start_ns = (uint64_t)((booted ? 1 + later : 1000) * SECOND + (n - booted) * SLICE);
 	info->end_ns = info->start_ns + SLICE;
 	/* The clock is set a little, again and again. */
 	info->start_unix_ns = BEGIN + n * SLICE + n % 3 * 1000;
@@ -380,17 +381,26 @@ static void an_interval_over_a_reboot_is_as_long_as_it_was(void **state)
 	struct profile *profile;
 	size_t missing;
 
-	add_many(store, 0, 3);
-	booted = 30;
-	add_many(store, 30, 33);
-	booted = 0;
-	assert_int_equal(store_list(store, STORE_SLICE, BEGIN, FOREVER, &windows), 0);
-	assert_int_equal(windows.list.count, 6);
-	assert_int_equal(store_merge(store, &windows, NULL, &profile, &missing), 0);
-	info = profile_info_read(profile);
-	assert_in_range(info->end_ns - info->start_ns, 33 * SLICE - SECOND, 33 * SLICE + SECOND);
-	profile_free(profile);
-	array_free(&windows.list);
+	/* It may have been up for longer than before. */
+	for (later = 0; later <= 1200; later += 1200) {
+		int64_t first = later / 12;
+
+		add_many(store, first, first + 3);
+		booted = first + 30;
+		add_many(store, first + 30, first + 33);
+		booted = 0;
+		assert_int_equal(
+			store_list(store, STORE_SLICE, BEGIN + first * SLICE, FOREVER, &windows),
+			0);
+		assert_int_equal(windows.list.count, 6);
+		assert_int_equal(store_merge(store, &windows, NULL, &profile, &missing), 0);
+		info = profile_info_read(profile);
+		assert_in_range(info->end_ns - info->start_ns, 33 * SLICE - SECOND,
+				33 * SLICE + SECOND);
+		profile_free(profile);
+		array_free(&windows.list);
+	}
+	later = 0;
 	store_close(store);
 }
 

@@ -27,14 +27,23 @@ struct merging {
 /* Clocks of slices that follow each other overlap by no more. */
 #define CLOCK_SLACK_NS NS_PER_SECOND
 
-/* After a reboot the clock of times has begun anew: the other clock says how much later it is. */
+/* After a reboot the clock of times has begun anew: the other clock says how much later it is. A
+ * clock that is only set has windows that follow each other. */
 static uint64_t clock_of(const struct profile_info *into, const struct profile_info *from)
 {
-	if (!into->end_ns || from->start_ns + CLOCK_SLACK_NS >= into->end_ns ||
-	    from->start_unix_ns <= into->start_unix_ns)
+	uint64_t later_ns = (uint64_t)(from->start_unix_ns - into->start_unix_ns);
+	bool follows = from->start_ns + CLOCK_SLACK_NS >= into->end_ns;
+	uint64_t at_ns;
+
+	if (!into->end_ns || from->start_unix_ns <= into->start_unix_ns ||
+	    (follows && from->start_ns <= into->end_ns + CLOCK_SLACK_NS))
 		return 0;
-	return into->start_ns + (uint64_t)(from->start_unix_ns - into->start_unix_ns) -
-	       from->start_ns;
+	at_ns = into->start_ns + later_ns;
+	/* The same boot, after a gap. */
+	if (follows && from->start_ns <= at_ns + later_ns / 1000 + CLOCK_SLACK_NS &&
+	    at_ns <= from->start_ns + later_ns / 1000 + CLOCK_SLACK_NS)
+		return 0;
+	return at_ns - from->start_ns;
 }
 
 /* 0 stays: not known, or not yet. */

@@ -16,6 +16,10 @@
 /* A file that is not there is searched for again after this time, which doubles. */
 #define OPEN_REST_NS	 CODE_HISTORY_LOOK_NS
 #define MAX_OPEN_REST_NS (NS_PER_SECOND / 2)
+/* A process that has had none for long is searched the more rarely, so that one that never writes a
+ * file costs a daemon nothing. */
+#define OPEN_REST_SHARE 16
+#define LONGEST_REST_NS (60 * NS_PER_SECOND)
 /* A scan is followed by so many times its duration without one: 2 % of a CPU. */
 #define SCAN_REST_TIMES 50
 #define SCAN_REST_NS	(200 * NS_PER_MS)
@@ -286,6 +290,18 @@ static void make_room(struct code_history *code)
 		code_process_close(code, oldest);
 }
 
+static uint64_t most_rest_ns(struct code_process *process, uint64_t now_ns)
+{
+	uint64_t rest_ns;
+
+	if (!process->first_open_ns)
+		process->first_open_ns = now_ns;
+	rest_ns = (now_ns - process->first_open_ns) / OPEN_REST_SHARE;
+	if (rest_ns < MAX_OPEN_REST_NS)
+		return MAX_OPEN_REST_NS;
+	return rest_ns < LONGEST_REST_NS ? rest_ns : LONGEST_REST_NS;
+}
+
 static void open_file(struct code_history *code, struct code_process *process, uint64_t now_ns)
 {
 	const struct process *known = code_history_known(code, process);
@@ -294,8 +310,8 @@ static void open_file(struct code_history *code, struct code_process *process, u
 	int fd = known ? code_file_find(&search, &st) : -ENOENT;
 
 	process->open_rest_ns = process->open_rest_ns ? 2 * process->open_rest_ns : OPEN_REST_NS;
-	if (process->open_rest_ns > MAX_OPEN_REST_NS || fd >= 0)
-		process->open_rest_ns = MAX_OPEN_REST_NS;
+	if (process->open_rest_ns > most_rest_ns(process, now_ns) || fd >= 0)
+		process->open_rest_ns = fd >= 0 ? MAX_OPEN_REST_NS : most_rest_ns(process, now_ns);
 	process->next_open_ns = now_ns + process->open_rest_ns;
 	if (fd < 0) {
 		process->reason = fd;

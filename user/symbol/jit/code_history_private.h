@@ -30,10 +30,11 @@ struct code_process {
 	struct code_file file;
 	struct code_places places;
 	ARRAY_OF(struct code_memory) memory;
-	uint64_t looked_ns;    /* samples up to then know what was written */
-	uint64_t grew_ns;      /* last time that its file was seen to grow */
-	uint64_t used_ns;      /* last sample or mapping */
-	uint64_t next_open_ns; /* not searched for again before, while there is none */
+	uint64_t looked_ns;	/* samples up to then know what was written */
+	uint64_t grew_ns;	/* last time that its file was seen to grow */
+	uint64_t used_ns;	/* last sample or mapping */
+	uint64_t first_open_ns; /* since then it has been searched for; 0: not yet */
+	uint64_t next_open_ns;	/* not searched for again before, while there is none */
 	uint64_t open_rest_ns;
 	int reason;	     /* why there is no file, -errno */
 	bool ended;	     /* it has, and the last look is done or under way */
