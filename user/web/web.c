@@ -107,13 +107,57 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 		web_say(answer, 404,
 			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
 			"/api/v1/report, /api/v1/series, /api/v1/diff, "
-			"/api/v1/windows, /api/v1/alerts, /healthz, /readyz\n");
+			"/api/v1/windows, /api/v1/alerts, /api/v1/objectives, /healthz, "
+			"/readyz\n");
 	} else if (web->options.token && !path->is_open && !has_token(web, connection)) {
 		web_say(answer, 401, "this needs the header 'Authorization: Bearer TOKEN'\n");
 	} else {
 		return false;
 	}
 	return true;
+}
+
+/* ---- connections ---- */
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct web *web = context;
+	const union MHD_ConnectionInfo *info;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		web_connection_forget(&web->connections, *socket_context);
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	*socket_context = info ? web_connection_add(&web->connections, info->connect_fd) : NULL;
+}
+
+static struct web_connection *connection_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* It may go on to ask. */
+static void note_completed(void *context, struct MHD_Connection *connection, void **state,
+			   enum MHD_RequestTerminationCode code)
+{
+	struct web *web = context;
+
+	(void)state;
+	(void)code;
+	web_connection_enter(&web->connections, connection_of(connection), WEB_CONNECTION_ASKS);
+}
+
+/* What ends in the middle is no name of ours, so that it stays as it was written. */
+static size_t unescape(void *context, struct MHD_Connection *connection, char *text)
+{
+	(void)context;
+	(void)connection;
+	return strstr(text, "%00") ? strlen(text) : MHD_http_unescape(text);
 }
 
 /* ---- answers ---- */
@@ -223,11 +267,13 @@ static void add_headers(struct MHD_Response *response, const struct web_answer *
 	}
 }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct web_answer *answer)
+static enum MHD_Result send_answer(struct web *web, struct MHD_Connection *connection,
+				   struct web_answer *answer)
 {
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
+	web_connection_enter(&web->connections, connection_of(connection), WEB_CONNECTION_RECEIVES);
 	response =
 		MHD_create_response_from_buffer(answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
@@ -261,6 +307,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		*upload_size = 0;
 		return MHD_YES;
 	}
+	web_connection_enter(&web->connections, connection_of(connection), WEB_CONNECTION_WAITS);
 	if (!refuse(web, connection, method, path, &answer) &&
 	    make_answer(web, path, connection, &answer) < 0) {
 		free(answer.body);
@@ -269,7 +316,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 			"the answer could not be made: out of memory or a broken "
 			"store\n");
 	}
-	return answer.body ? send_answer(connection, &answer) : MHD_NO;
+	return answer.body ? send_answer(web, connection, &answer) : MHD_NO;
 }
 
 /* ---- life ---- */
@@ -287,15 +334,19 @@ int web_start(const struct web_options *options, struct store *store, struct web
 	web->store = store;
 	pthread_mutex_init(&web->lock, NULL);
 	pthread_cond_init(&web->news, NULL);
+	web_connections_init(&web->connections);
 	web->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, handle, web, MHD_OPTION_LISTEN_SOCKET, options->socket,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
 		INACTIVE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_BYTES, MHD_OPTION_END);
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_NOTIFY_COMPLETED,
+		note_completed, web, MHD_OPTION_UNESCAPE_CALLBACK, unescape, web, MHD_OPTION_END);
 	if (!web->daemon) {
 		close(options->socket);
+		web_connections_done(&web->connections);
 		pthread_cond_destroy(&web->news);
 		pthread_mutex_destroy(&web->lock);
 		free(web);
@@ -309,6 +360,7 @@ void web_note_slice(struct web *web, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
 
+	web_connections_end_slow(&web->connections, clock_now_ns());
 	pthread_mutex_lock(&web->lock);
 	metrics_add(&web->metrics, rows);
 	web->last_end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
@@ -346,6 +398,7 @@ void web_stop(struct web *web)
 	pthread_cond_broadcast(&web->news);
 	pthread_mutex_unlock(&web->lock);
 	MHD_stop_daemon(web->daemon);
+	web_connections_done(&web->connections);
 	metrics_done(&web->metrics);
 	pthread_cond_destroy(&web->news);
 	pthread_mutex_destroy(&web->lock);

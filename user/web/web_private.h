@@ -9,6 +9,7 @@
 #include "history/history_range.h"
 #include "web/metrics.h"
 #include "web/web.h"
+#include "web/web_connections.h"
 #include "web/web_query.h"
 
 struct MHD_Daemon;
@@ -23,6 +24,7 @@ struct web {
 	unsigned int working; /* answers that are being made */
 	bool stops;
 	struct metrics metrics;
+	struct web_connections connections; /* has a lock of its own */
 };
 
 enum web_policy {
