@@ -17,6 +17,7 @@
 #include "live/invoking_user.h"
 #include "live/command_launch.h"
 #include "live/live_run.h"
+#include "profile/shrink/slice_limit.h"
 #include "profile/slice/slice.h"
 #include "symbol/source_text.h"
 
@@ -39,6 +40,7 @@ struct profiling {
 	/* the running interval: its slices merged (or their sums, when no output wants more); NULL:
 	 * none yet */
 	struct profile *interval;
+	struct slice_limit limit; /* of the interval */
 	bool interval_is_open;
 	int status;    /* the worst of all intervals */
 	bool recorded; /* something, in an interval before the last one */
@@ -267,7 +269,7 @@ static int add_to_interval(struct profiling *profiling, const struct profile *sl
 	if (profiling->interval)
 		err = want_whole ? slice_merge(profiling->interval, slice)
 				 : slice_add_sums(profiling->interval, slice);
-	if (!err)
+	if (!err && !(want_whole && slice_limit_memory(&profiling->limit, profiling->interval)))
 		return EXIT_STATUS_DONE;
 	return out_of_memory(profiling);
 }
@@ -283,6 +285,7 @@ static void end_interval(struct profiling *profiling, struct profile *interval)
 	note_status(profiling, write_interval(profiling, interval, NULL));
 	profile_free(profiling->interval);
 	profiling->interval = NULL;
+	profiling->limit = (struct slice_limit){0};
 	profiling->interval_is_open = false;
 }
 

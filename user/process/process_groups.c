@@ -11,7 +11,9 @@ bool process_has_pid(const struct process *process)
 
 bool process_table_is_kept(const struct process_table *table, uint32_t id)
 {
-	return id < table->entries.count && table->entries.items[id]->state == ENTRY_ENDED;
+	/* Where processes were put, those that live are like others. */
+	return id < table->entries.count && table->entries.items[id]->state == ENTRY_ENDED &&
+	       (!table->identities.count || table->entries.items[id]->public.end_ns);
 }
 
 size_t process_table_kept_count(const struct process_table *table)

@@ -14,9 +14,12 @@ static uint64_t identity_hash(const struct process *process)
 static bool same_identity(const void *context, uint32_t item, const void *key)
 {
 	const struct process_table *table = context;
-	const struct process *wanted = key, *process = &table->entries.items[item]->public;
+	const struct entry *entry = table->entries.items[item];
+	const struct process *wanted = key, *process = &entry->public;
 
-	if (!wanted->members != !process->members)
+	/* One that was merged into a group is not there any more. */
+	if ((entry->state != ENTRY_ENDED && entry->state != ENTRY_GROUP) ||
+	    !wanted->members != !process->members)
 		return false;
 	if (wanted->members)
 		return process->cgroup_id == wanted->cgroup_id &&
@@ -63,8 +66,11 @@ struct process *process_table_put(struct process_table *table, const struct proc
 	struct entry *entry;
 
 	if (id != HASH_INDEX_NONE) {
-		join(&table->entries.items[id]->public, process);
-		return &table->entries.items[id]->public;
+		struct process *known = &table->entries.items[id]->public;
+
+		table->kept_count += !known->members && !known->end_ns && process->end_ns;
+		join(known, process);
+		return known;
 	}
 	entry = process_table_take_entry(table);
 	if (!entry)
@@ -81,5 +87,6 @@ struct process *process_table_put(struct process_table *table, const struct proc
 		process_table_forget(table, entry);
 		return NULL;
 	}
+	table->kept_count += !process->members && process->end_ns;
 	return &entry->public;
 }

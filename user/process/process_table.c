@@ -47,6 +47,9 @@ static struct entry *entry_of_pid(const struct process_table *table, uint32_t pi
 
 void process_table_forget(struct process_table *table, struct entry *entry)
 {
+	/* Where processes were put, their pids lead to those that have ended, too. */
+	if (table->identities.count && entry_of_pid(table, entry->public.pid) == entry)
+		hash_map_remove(&table->pids, entry->public.pid);
 	entry->state = ENTRY_FREE;
 	entry->next = table->free_list;
 	table->free_list = entry->public.id;

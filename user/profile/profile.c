@@ -261,24 +261,28 @@ bool profile_rekey_rows(struct profile *profile,
 	typeof(profile->rows) old_rows = profile->rows;
 	struct hash_index old_index = profile->row_index;
 	uint64_t cpu_samples = profile->cpu_samples;
-	int err = 0;
+	_cleanup_free_ uint32_t *numbers = malloc((old_rows.count + 1) * sizeof(*numbers));
+	int64_t err = numbers ? 0 : -ENOMEM;
 
 	memset(&profile->rows, 0, sizeof(profile->rows));
 	memset(&profile->row_index, 0, sizeof(profile->row_index));
-	for (size_t i = 0; i < old_rows.count && !err; i++) {
+	for (size_t i = 0; i < old_rows.count && err >= 0; i++) {
 		struct profile_row row = old_rows.items[i];
 
 		rekey(context, &row);
-		err = profile_add(profile, &row);
+		err = profile_add_row(profile, &row);
+		numbers[i] = (uint32_t)err;
 	}
 	profile->cpu_samples = cpu_samples;
-	if (err) {
+	if (err < 0) {
 		array_free(&profile->rows);
 		hash_index_done(&profile->row_index);
 		profile->rows = old_rows;
 		profile->row_index = old_index;
 		return false;
 	}
+	if (profile->times)
+		time_line_renumber(profile->times, numbers);
 	array_free(&old_rows);
 	hash_index_done(&old_index);
 	return true;

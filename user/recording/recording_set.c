@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "profile/shrink/slice_limit.h"
 #include "profile/slice/slice.h"
 #include "recording/slice_codec.h"
 
@@ -203,6 +204,7 @@ int recording_set_each(const struct recording_set *set, const struct recording_w
 struct merged {
 	struct profile *profile; /* NULL: none yet */
 	bool want_times;
+	struct slice_limit limit;
 };
 
 static int merge(void *context, const struct profile *slice, struct error *error)
@@ -214,7 +216,8 @@ static int merge(void *context, const struct profile *slice, struct error *error
 		if (into->profile && into->want_times && slice_keep_times(into->profile))
 			return error_set(error, ENOMEM, "cannot merge slices: out of memory");
 	}
-	if (!into->profile || slice_merge(into->profile, slice))
+	if (!into->profile || slice_merge(into->profile, slice) ||
+	    slice_limit_memory(&into->limit, into->profile))
 		return error_set(error, ENOMEM, "cannot merge slices: out of memory");
 	return 0;
 }

@@ -45,6 +45,13 @@ static void add_up(struct time_line *line)
 	line->parts.count = kept;
 }
 
+void time_line_renumber(struct time_line *line, const uint32_t *numbers)
+{
+	array_foreach(&line->parts, part)
+		part->row = numbers[part->row];
+	add_up(line);
+}
+
 static void join_by_twos(struct time_line *line)
 {
 	size_t count = line->slices.count;

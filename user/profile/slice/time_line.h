@@ -39,6 +39,8 @@ struct time_line { /* zero-initialised is empty */
 /* Begins the next slice; parts are added to it. */
 void time_line_begin(struct time_line *line, uint64_t start_ns, uint64_t end_ns);
 void time_line_add(struct time_line *line, uint32_t row, uint64_t weight);
+/* Updates the numbers of rows: numbers[old] is the new one, also of several. */
+void time_line_renumber(struct time_line *line, const uint32_t *numbers);
 void time_line_done(struct time_line *line);
 
 #endif
