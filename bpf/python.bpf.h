@@ -23,26 +23,32 @@
 #define PYTHON_CODE_SET_BITS 14
 #define PYTHON_LAYOUTS	     32
 #define PYTHON_NO_ANCHOR     (~0ULL)
+/* Chains of frames of one thread: it has a state in each interpreter whose code it runs. */
+#define PYTHON_CHAINS 4
 
 struct python_scratch {
 	/* An anchor's word (PKBPF_PYTHON_ANCHOR), then the frames of its run, and so on. */
 	__u64 words[PYTHON_MAX_WORDS];
 	__u32 count;
-	__u32 run;  /* index of the anchor of the current run */
-	__u32 next; /* merged up to here */
+	__u32 run; /* index of the anchor of the current run */
 	__u32 layout;
 	__u32 pid;
-	__u32 ended; /* the chain of frames was read to its end */
-	__u64 runtime;
-	__s32 slots[PKBPF_PYTHON_SLOTS];
+	struct pkbpf_python_process process;
 	__u64 time_ns, identity;
-	__u64 thread_pointer, thread; /* thread: the interpreter's state of this thread */
-	__u64 frame, cframe;	      /* the next ones to be read */
+	__u64 thread_pointer;
+	__u64 threads[PYTHON_CHAINS]; /* the interpreters' states of this thread */
+	__u32 chain_count, chain_start;
+	__u32 chain;		    /* the one that is read or merged */
+	__u32 ends[PYTHON_CHAINS];  /* of each chain, in words[] */
+	__u32 nexts[PYTHON_CHAINS]; /* merged up to here */
+	__u64 frame, cframe;	    /* the next ones to be read */
 	__u64 names, hash; /* hash of the functions; hash of functions, instructions, anchors */
+	/* Frames of the interpreter's loop that are looked at, and words that are left to place. */
+	__u32 loops, from, to;
 	__u64 frame_bytes[PYTHON_FRAME_BYTES / 8];
 	__u64 code_bytes[PYTHON_CODE_WORDS];
 	struct pkbpf_event_python_code record;
-	__u8 lines[PKBPF_PYTHON_LINE_BYTES];
+	__u8 lines[PKBPF_PYTHON_SHORT_LINE_BYTES];
 };
 
 struct python_layouts_map {
@@ -81,14 +87,35 @@ static __always_inline struct python_scratch *python_scratch_get(__u32 slot)
 	return bpf_map_lookup_elem(&python_scratch, &slot);
 }
 
+static __always_inline struct pkbpf_python_layout *
+python_layout_of(const struct python_scratch *python)
+{
+	__u32 key = python->layout;
+
+	return bpf_map_lookup_elem(&python_layouts, &key);
+}
+
+static __always_inline bool python_read_word(__u64 address, __u64 *value)
+{
+	return !bpf_probe_read_user(value, sizeof(*value), (void *)address);
+}
+
+static __always_inline __u64 python_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+	return hash ^ (hash >> 29);
+}
+
 /* Global functions: the verifier follows each once. python_walk() reads the Python frames of the
  * current thread; the process has been looked up in unwind_scratch. python_push_run() adds the run
- * that belongs behind the native frame just unwound. python_push_rest() adds the runs left at the
- * end of the native stack. python_rewind() begins the merge again. All return 0. */
+ * that belongs behind the native frame just unwound. python_push_rest() adds the frames left at the
+ * end of the native stack. python_rewind() begins the merge. All return 0. */
 int python_walk(__u32 slot);
 int python_push_run(__u32 slot);
 int python_push_rest(__u32 slot);
 int python_rewind(__u32 slot);
+/* Adds a frame to the words, and names its code object; 1: there is no room. */
+int python_add_code(__u32 slot, __u64 code, __u32 instruction);
 /* Hash of the current thread's Python stack, with the anchors of its runs: 0: it has none;
  * PYTHON_NOT_HERE: nor has any thread of the process. */
 #define PYTHON_NOT_HERE (~0ULL)

@@ -90,6 +90,9 @@ enum pkbpf_python_word_kind {
 	PKBPF_PYTHON_ANCHOR = 2,
 };
 
+/* Of an anchor: the frames from here on are those of the thread in another interpreter. */
+#define PKBPF_PYTHON_OTHER_CHAIN (1ULL << 59)
+
 static inline int pkbpf_is_python(__u64 word)
 {
 	return word >> 62 == 2;
@@ -121,12 +124,12 @@ static inline __u64 pkbpf_python_word(__u64 code, __u32 instruction)
 static inline __u64 pkbpf_python_anchor_word(__u64 address)
 {
 	return PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_ANCHOR << PKBPF_PYTHON_KIND_SHIFT |
-	       (address & ((1ULL << PKBPF_PYTHON_KIND_SHIFT) - 1));
+	       (address & (PKBPF_PYTHON_OTHER_CHAIN - 1));
 }
 
 static inline __u64 pkbpf_python_anchor(__u64 word)
 {
-	return word & ((1ULL << PKBPF_PYTHON_KIND_SHIFT) - 1);
+	return word & (PKBPF_PYTHON_OTHER_CHAIN - 1);
 }
 
 /* A frame that lies farther from an anchor does not enclose it: the stacks differ. */
@@ -143,7 +146,10 @@ static inline int pkbpf_python_encloses(__u64 sp, __u64 anchor)
 	(PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_CUT << PKBPF_PYTHON_KIND_SHIFT)
 
 #define PKBPF_PYTHON_STRING_BYTES 256
-#define PKBPF_PYTHON_LINE_BYTES	  2048
+/* Generated functions have long line tables. */
+#define PKBPF_PYTHON_LINE_BYTES 65536
+/* All but one in 250 of them fit. */
+#define PKBPF_PYTHON_SHORT_LINE_BYTES 2048
 
 /* A string of the target: length characters of width bytes (1: Latin-1, 2: UCS-2, 4: UCS-4). */
 struct pkbpf_python_string {

@@ -14,6 +14,8 @@
 #include <linux/types.h>
 #endif
 
+#include <pkbpf/event.h>
+
 #define PKBPF_TEXT_PAGE_SHIFT		12
 #define PKBPF_TEXT_PAGE_SIZE		(1U << PKBPF_TEXT_PAGE_SHIFT)
 #define PKBPF_ROW_RULE_BITS		20
@@ -236,7 +238,8 @@ struct pkbpf_unwind_mapping {
 };
 
 /* Where the Python interpreter of a process keeps its threads. */
-#define PKBPF_PYTHON_SLOTS 2
+#define PKBPF_PYTHON_SLOTS	2
+#define PKBPF_PYTHON_LOOP_PARTS 2
 
 struct pkbpf_python_process {
 	__u64 runtime; /* address of _PyRuntime */
@@ -245,7 +248,22 @@ struct pkbpf_python_process {
 	__s32 slots[PKBPF_PYTHON_SLOTS];
 	__u32 layout; /* 1 + index of the layout; 0: no Python */
 	__u32 reserved;
+	/* The interpreter's loop, where each activation runs one frame and has nothing of it on the
+	 * C stack (3.8, 3.9): the parts of its code. */
+	struct {
+		__u64 start, size;
+	} loop[PKBPF_PYTHON_LOOP_PARTS];
 };
+
+/* Whether a word of a native stack is in the interpreter's loop. Return addresses are behind
+ * their call. */
+static inline int pkbpf_python_in_loop(const struct pkbpf_python_process *python, __u64 word)
+{
+	__u64 before = pkbpf_address(word) - 1;
+
+	return before - python->loop[0].start < python->loop[0].size ||
+	       before - python->loop[1].start < python->loop[1].size;
+}
 
 /* A process: an extent of sorted mappings. */
 struct pkbpf_unwind_process {
@@ -277,7 +295,7 @@ struct pkbpf_unwind_miss {
 _Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
 _Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
 _Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
-_Static_assert(sizeof(struct pkbpf_unwind_process) == 40, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 72, "process size");
 _Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
 
 #endif

@@ -255,7 +255,8 @@ static uint32_t intern_truncated(struct stack_builder *builder, enum pkbpf_stack
 	return profile_intern_frame(builder->profile, &location);
 }
 
-/* A Python frame. Without a record of its code object it has no name. */
+/* A Python frame. Without a record of its code object it has no name. FRAME_LEFT_OUT: code of the
+ * interpreter's own. */
 static uint32_t intern_python(struct stack_builder *builder, const struct code_moment *moment,
 			      uint64_t word)
 {
@@ -275,7 +276,9 @@ static uint32_t intern_python(struct stack_builder *builder, const struct code_m
 	code = python_functions_get(builder->python, location.object);
 	if (code)
 		location.address = python_code_line(code, pkbpf_python_instruction(word));
-	frame = profile_intern_frame(builder->profile, &location);
+	frame = code && code->is_glue && !builder->python_full
+			? FRAME_LEFT_OUT
+			: profile_intern_frame(builder->profile, &location);
 	if (moment->era != ERA_NONE && frame != UINT32_MAX)
 		*slot = (struct cached_frame){word, moment->era, frame};
 	return frame;

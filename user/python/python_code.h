@@ -3,6 +3,7 @@
 #ifndef PKBPF_PYTHON_PYTHON_CODE_H
 #define PKBPF_PYTHON_PYTHON_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,10 @@ struct python_code {
 	uint8_t minor;
 	uint8_t *lines; /* owned; NULL: none */
 	size_t line_bytes;
+	bool lines_cut; /* the table was not read */
+	/* Code of the interpreter's own: 3.13 and newer run a piece of it, whose name and file are
+	 * the same object, below each __init__(). */
+	bool is_glue;
 };
 
 /* Takes a record whose header has been checked; its contents are the target's: hostile. -EBADMSG,
@@ -26,14 +31,8 @@ int python_code_decode(const struct pkbpf_event_python_code *record, size_t size
 void python_code_done(struct python_code *code);
 
 /* Line of an instruction, in units of two bytes from the first one (the value in a frame's word).
- * first_line for PKBPF_PYTHON_NO_INSTRUCTION and beyond the table; 0: an instruction without a
- * line. */
+ * first_line beyond the table; 0: an instruction without a line, PKBPF_PYTHON_NO_INSTRUCTION, or
+ * the table is not known. */
 uint32_t python_code_line(const struct python_code *code, uint32_t instruction);
-
-/* Reads a live process: the strings and the whole line table of a record that lacks them. Fills the
- * record's missing parts into *ret_code as well as it can. -ESRCH, -EPERM, -ESTALE: the code
- * object at the address is another one by now. */
-int python_code_complete(const struct pkbpf_event_python_code *record,
-			 const struct pkbpf_python_layout *layout, struct python_code *code);
 
 #endif

@@ -8,41 +8,21 @@
 
 #include "base/cleanup.h"
 #include "elf/elf_file.h"
-#include "elf/elf_symbol.h"
 #include "python/python_layout.h"
+#include "python/python_symbol.h"
 
-/* Symbols that are looked at: more than any interpreter exports. */
-#define MAX_SYMBOLS (1U << 20)
 /* Bytes that are searched where neither section nor symbol leads to something. */
 #define MAX_SEARCH_BYTES (32U << 20)
 #define SEARCH_PIECE	 65536U
 /* The runtime of 3.9, the smallest, has 688 bytes. */
 #define MIN_RUNTIME_BYTES 512
 
-/* Address, as linked, of an exported variable of at least min_size bytes; 0: none. Names are read
- * of the few symbols that can be it. */
+/* Address, as linked, of an exported variable of at least min_size bytes; 0: none. */
 static uint64_t find_variable(const struct elf_file *file, const char *name, uint64_t min_size)
 {
-	struct elf_symbol_reader reader;
 	struct elf_symbol symbol;
-	uint64_t address = 0;
 
-	/* Interpreters that are linked statically have no other table. */
-	if (elf_symbol_reader_open(file, SHT_DYNSYM, &reader) &&
-	    elf_symbol_reader_open(file, SHT_SYMTAB, &reader))
-		return 0;
-	for (uint32_t i = 0;
-	     i < MAX_SYMBOLS && !address && elf_symbol_reader_next(&reader, &symbol); i++) {
-		char text[16];
-
-		if (symbol.type == STT_OBJECT && symbol.section != SHN_UNDEF &&
-		    symbol.size >= min_size &&
-		    !elf_strings_read(&reader.strings, file, symbol.name, text, sizeof(text)) &&
-		    !strcmp(text, name))
-			address = symbol.address;
-	}
-	elf_symbol_reader_close(&reader);
-	return address;
+	return python_symbol_find(file, STT_OBJECT, name, min_size, &symbol) ? symbol.address : 0;
 }
 
 /* Calls visit with the bytes from offset on, in pieces that overlap by `overlap`, until it returns
@@ -157,6 +137,14 @@ static uint32_t find_version(const struct elf_file *file, const char *path)
 	return version_by_name(file, path);
 }
 
+/* Versions without anchors on the C stack need the loop's code. */
+static int take_layout(const struct elf_file *file, bool known, struct python_image *image)
+{
+	if (known && image->layout.chain == PKBPF_PYTHON_OBJECTS)
+		python_loop_find(file, image->loop);
+	return known ? 0 : -ENOTSUP;
+}
+
 int python_image_find(const struct elf_file *file, const char *path, struct python_image *ret_image)
 {
 	uint8_t offsets[PYTHON_DEBUG_OFFSETS_BYTES];
@@ -175,8 +163,9 @@ int python_image_find(const struct elf_file *file, const char *path, struct pyth
 	}
 	if (err == -EBADMSG) {
 		ret_image->version = find_version(file, path);
-		return python_layout_of(ret_image->version, false, &ret_image->layout) ? 0
-										       : -ENOTSUP;
+		return take_layout(file,
+				   python_layout_of(ret_image->version, false, &ret_image->layout),
+				   ret_image);
 	}
 	ret_image->version = (uint32_t)version;
 	return err;

@@ -7,12 +7,15 @@
 
 #include <pkbpf/python.h>
 
+#include "python/python_loop.h"
+
 struct elf_file;
 
 struct python_image {
 	uint64_t runtime; /* ELF address of _PyRuntime */
 	uint32_t version; /* 0xMMmmppRS */
 	struct pkbpf_python_layout layout;
+	struct python_loop_part loop[PKBPF_PYTHON_LOOP_PARTS]; /* 3.8 and 3.9 */
 };
 
 /* -ENOENT: the file has no runtime; -ENOTSUP: a version without a layout (ret_image->version has

@@ -14,7 +14,7 @@
 #define BYTES_ABOVE	  2304
 #define WORDS		  ((BYTES_BELOW + BYTES_ABOVE) / 8)
 #define MOST_THREADS	  64
-#define MOST_INTERPRETERS 4
+#define MOST_INTERPRETERS 64
 
 struct thread_state {
 	uint64_t address, thread_pointer;

@@ -171,6 +171,15 @@ static const struct mapping_list *mappings_of(const struct raw_unwinder *unwinde
 	return live && live->map ? &live->map->list : NULL;
 }
 
+static const struct pkbpf_python_process *interpreter_of(const struct raw_unwinder *unwinder,
+							 uint32_t pid)
+{
+	const struct tracked_process *live =
+		unwinder->options.live ? process_tracker_find(unwinder->options.live, pid) : NULL;
+
+	return live ? &live->python : NULL;
+}
+
 static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 					  const struct raw_stack_view *raw)
 {
@@ -180,6 +189,7 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 		.no_guess = unwinder->options.no_guess,
 		.python = raw->python,
 		.python_count = raw->python_count,
+		.interpreter = raw->python_count ? interpreter_of(unwinder, raw->sample.pid) : NULL,
 	};
 	struct raw_walk walk = {
 		.unwinder = unwinder,

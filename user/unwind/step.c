@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include <pkbpf/python.h>
+#include "unwind/python_merge.h"
 
 #define UNWIND_INLINE inline __attribute__((always_inline))
 #include <pkbpf/unwind_go.h>
@@ -19,8 +19,7 @@ struct walk {
 	struct pkbpf_unwind_rule rule; /* of the last frame; NONE: it had none */
 	uint64_t *ips;
 	size_t limit;
-	const uint64_t *python;
-	size_t python_count, python_next; /* merged so far */
+	struct python_merge python;
 };
 
 static struct walk *walk_of(struct pkbpf_unwind_state *state)
@@ -108,36 +107,22 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 	return true;
 }
 
-static void push_word(struct walk *walk, uint64_t word)
-{
-	if (walk->state.depth < walk->limit)
-		walk->ips[walk->state.depth++] = word;
-}
-
-/* Adds the Python frames whose anchor is in the native frame just unwound: as python_push_run() of
- * the kernel side. */
+/* Adds the Python frames that belong behind the native frame just unwound. */
 static void push_python(struct walk *walk)
 {
-	size_t *next = &walk->python_next;
+	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit};
 
-	if (*next >= walk->python_count ||
-	    !pkbpf_python_encloses(walk->state.sp, pkbpf_python_anchor(walk->python[*next])))
-		return;
-	for (++*next; *next < walk->python_count &&
-		      pkbpf_python_kind(walk->python[*next]) == PKBPF_PYTHON_FRAME;
-	     ++*next)
-		push_word(walk, walk->python[*next]);
+	python_merge_push(&walk->python, walk->state.sp, &stack);
+	walk->state.depth = (uint32_t)stack.depth;
 }
 
-/* Python frames that no native frame encloses. */
-static void push_python_rest(struct walk *walk)
+static void push_python_rest(struct walk *walk, const struct pkbpf_python_process *interpreter,
+			     uint32_t end)
 {
-	if (walk->python_next >= walk->python_count)
-		return;
-	push_word(walk, PKBPF_PYTHON_CUT_WORD);
-	for (size_t i = walk->python_next; i < walk->python_count; i++)
-		if (pkbpf_python_kind(walk->python[i]) == PKBPF_PYTHON_FRAME)
-			push_word(walk, walk->python[i]);
+	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit};
+
+	python_merge_push_rest(&walk->python, interpreter, end <= PKBPF_END_LAST_COMPLETE, &stack);
+	walk->state.depth = (uint32_t)stack.depth;
 }
 
 /* Unwinds from the registers in regs[]. */
@@ -146,7 +131,7 @@ static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 	struct pkbpf_unwind_state *state = &walk->state;
 	uint32_t end;
 
-	walk->python_next = 0;
+	python_merge_rewind(&walk->python);
 	state->flags = flags;
 	unwind_begin(state);
 	/* The loop ends: each step either ends the unwind or adds a frame, of which there are
@@ -189,20 +174,19 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 		.context = context,
 		.ips = ips,
 		.limit = limit,
-		.python = options->python,
-		.python_count = options->python_count,
 	};
 	uint32_t flags = (options->exact ? PKBPF_UNWIND_EXACT : 0) |
 			 (options->no_guess ? PKBPF_UNWIND_NO_GUESS : 0);
 	uint32_t end;
 
+	python_merge_init(&walk.python, options->python, options->python_count);
 	take_registers(&walk, regs);
 	end = walk_frames(&walk, flags);
 	if (walk.state.flags & PKBPF_UNWIND_WANTS_KEPT) {
 		take_registers(&walk, regs);
 		end = walk_frames(&walk, flags | PKBPF_UNWIND_FOLLOWS_KEPT);
 	}
-	push_python_rest(&walk);
+	push_python_rest(&walk, options->interpreter, end);
 	return (struct unwind_walk_result){
 		.end = pkbpf_unwind_reason(&walk.state, end),
 		.depth = walk.state.depth,

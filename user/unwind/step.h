@@ -38,6 +38,7 @@ struct unwind_walk_options {
 	 * (python.h). */
 	const uint64_t *python;
 	size_t python_count;
+	const struct pkbpf_python_process *interpreter; /* NULL: unknown */
 };
 
 struct unwind_walk_result {

@@ -27,17 +27,24 @@ static struct paper five_frames(void)
 	return paper;
 }
 
-static struct unwind_walk_result walk_with(struct paper *paper, const uint64_t *python,
-					   size_t count)
+static struct unwind_walk_result walk_in(struct paper *paper, const uint64_t *python, size_t count,
+					 const struct pkbpf_python_process *interpreter)
 {
 	const uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = NATIVE(0)};
 	struct unwind_walk_options options = {
 		.exact = true,
 		.python = python,
 		.python_count = count,
+		.interpreter = interpreter,
 	};
 
 	return unwind_walk(&paper_ops, paper, regs, &options, paper->ips, 16);
+}
+
+static struct unwind_walk_result walk_with(struct paper *paper, const uint64_t *python,
+					   size_t count)
+{
+	return walk_in(paper, python, count, NULL);
 }
 
 static void assert_stack(const struct paper *paper, const struct unwind_walk_result *result,
@@ -138,6 +145,78 @@ static void more_frames_than_there_is_room_for_are_left_out(void **state)
 	assert_int_equal(paper.ips[15], PYTHON(15));
 }
 
+static void frames_of_several_interpreters_take_turns(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(STACK_OF(1)),
+				   PYTHON(1),
+				   ANCHOR(STACK_OF(3)),
+				   PYTHON(2),
+				   ANCHOR(STACK_OF(2)) | PKBPF_PYTHON_OTHER_CHAIN,
+				   PYTHON(3)};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1), NATIVE(2),
+				     PYTHON(3), NATIVE(3), PYTHON(2), NATIVE(4)};
+	struct unwind_walk_result result = WALK(&paper, python);
+
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
+/* The loop has the code of frame 1; its seldom used part that of frame 4. */
+static const struct pkbpf_python_process without_anchors = {
+	.loop = {{NATIVE(1) - 8, 16}, {NATIVE(4) - 8, 16}},
+};
+
+static void frames_without_anchors_stand_behind_the_frames_of_the_loop(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(1), PYTHON(2)};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1), NATIVE(2),
+				     NATIVE(3), NATIVE(4), PYTHON(2)};
+	struct unwind_walk_result result =
+		walk_in(&paper, python, ARRAY_SIZE(python), &without_anchors);
+
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
+static void the_innermost_activation_may_have_no_frame(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(2)};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), NATIVE(2),
+				     NATIVE(3), NATIVE(4), PYTHON(2)};
+	struct unwind_walk_result result =
+		walk_in(&paper, python, ARRAY_SIZE(python), &without_anchors);
+
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
+static void more_frames_than_activations_in_a_complete_stack_are_not_placed(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(1), PYTHON(2), PYTHON(3)};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), NATIVE(2),
+				     NATIVE(3), NATIVE(4), PKBPF_PYTHON_CUT_WORD,
+				     PYTHON(1), PYTHON(2), PYTHON(3)};
+	struct unwind_walk_result result =
+		walk_in(&paper, python, ARRAY_SIZE(python), &without_anchors);
+
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
+static void outer_frames_of_a_truncated_stack_follow_a_mark(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(1), PYTHON(2)};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1),
+				     NATIVE(2), 0x1234,	   PKBPF_PYTHON_CUT_WORD,
+				     PYTHON(2)};
+	struct unwind_walk_result result;
+
+	paper.stack[8] = 0x1234; /* the caller is in no mapping */
+	result = walk_in(&paper, python, ARRAY_SIZE(python), &without_anchors);
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +227,11 @@ int main(void)
 		cmocka_unit_test(python_frames_above_the_cut_of_the_native_stack_follow_a_mark),
 		cmocka_unit_test(an_anchor_elsewhere_is_never_enclosed),
 		cmocka_unit_test(more_frames_than_there_is_room_for_are_left_out),
+		cmocka_unit_test(frames_of_several_interpreters_take_turns),
+		cmocka_unit_test(frames_without_anchors_stand_behind_the_frames_of_the_loop),
+		cmocka_unit_test(the_innermost_activation_may_have_no_frame),
+		cmocka_unit_test(more_frames_than_activations_in_a_complete_stack_are_not_placed),
+		cmocka_unit_test(outer_frames_of_a_truncated_stack_follow_a_mark),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,9 +26,8 @@ static uint32_t number_of_layout(struct unwind_loader *loader,
 
 /* The executable of some builds is a small one that loads a library; others have the runtime in
  * both, and use one of them. NULL: none. */
-static const struct python_image *find_image(struct unwind_loader *loader,
-					     const struct tracked_process *process,
-					     uint64_t *ret_runtime)
+static const struct python_image *
+find_image(struct unwind_loader *loader, const struct tracked_process *process, uint64_t *ret_bias)
 {
 	const struct python_image *first = NULL;
 
@@ -45,7 +44,7 @@ static const struct python_image *find_image(struct unwind_loader *loader,
 		runtime = image->runtime + bias;
 		if (!first ||
 		    python_runtime_is_used(python_read_process, &pid, runtime, &image->layout)) {
-			*ret_runtime = runtime;
+			*ret_bias = bias;
 			if (first)
 				return image;
 			first = image;
@@ -58,10 +57,9 @@ struct pkbpf_python_process loader_python_of(struct unwind_loader *loader,
 					     struct tracked_process *process)
 {
 	struct pkbpf_python_process *python = &process->python;
-	uint64_t runtime = 0;
-	const struct python_image *image = loader->memory.fds.python_layouts >= 0
-						   ? find_image(loader, process, &runtime)
-						   : NULL;
+	uint64_t bias = 0, runtime;
+	const struct python_image *image =
+		loader->memory.fds.python_layouts >= 0 ? find_image(loader, process, &bias) : NULL;
 	uint32_t number = image ? number_of_layout(loader, &image->layout) : LOADER_PYTHON_LAYOUTS,
 		 pid = process->pid;
 
@@ -70,8 +68,13 @@ struct pkbpf_python_process loader_python_of(struct unwind_loader *loader,
 		process->python_looked = false;
 		return *python;
 	}
+	runtime = image->runtime + bias;
 	if (python->runtime != runtime || python->layout != number + 1) {
 		*python = (struct pkbpf_python_process){.runtime = runtime, .layout = number + 1};
+		for (size_t i = 0; i < PKBPF_PYTHON_LOOP_PARTS; i++) {
+			python->loop[i].start = image->loop[i].start + bias;
+			python->loop[i].size = image->loop[i].size;
+		}
 		process->python_looked = false;
 	}
 	if (!process->python_looked && !process->exit_ns) {

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Python functions come to run in many ways: each stack has the chain of functions and lines that the program knows.
+# PKBPF_PYTHONS: other interpreters, separated by colons. PKBPF_SECONDS: how long for each.
+. "$(dirname "$0")/prelude.sh"
+
+IFS=: read -ra pythons <<<"${PKBPF_PYTHONS:-$(python3 -c 'import sys; print(sys.executable)')}"
+[ -n "${pythons[0]:-}" ] || skip "needs python3"
+
+for python in "${pythons[@]}"; do
+	begin "$("$python" -V)"
+	record -e cpu -F 499 --lines -o stacks.folded -- "$python" "$here/workload/python_scenarios.py" "${PKBPF_SECONDS:-2}" chains.json &&
+		checker "$here/python_scenarios_check.py" stacks.folded chains.json
+done
+
+conclude
