@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/file_io.h"
+#include "cli/doctor_runtime.h"
 #include "event/decoder.h"
 #include "event/encoder.h"
 #include "process/process_table.h"
@@ -276,7 +277,9 @@ static int examine(struct examination *exam, struct error *error)
 		return err;
 	printf("process %u\n\n", exam->pid);
 	print_mappings(exam);
-	return print_threads(exam, error);
+	err = print_threads(exam, error);
+	doctor_runtime(exam->pid);
+	return err;
 }
 
 int doctor_unwind(uint32_t pid, struct error *error)

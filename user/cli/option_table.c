@@ -250,6 +250,14 @@ static const struct option_row rows[] = {
 	 EVENTS, .form = OPTION_CHOICE, AT(live.python_mode), .choices = python_modes,
 	 .text = "With full: together with all frames of the interpreter; with off: native frames "
 		 "only. Nothing has to be switched on in the program."},
+	{0, "jvm-map", NULL,
+	 "ask Java programs (17 and newer) for the names of their compiled code", EVENTS,
+	 FLAG(live.jvm_map),
+	 .text = "At the start of a capture of --pid, and at the end of any, each JVM among the "
+		 "targets writes /tmp/perf-PID.map, as for \"jcmd PID Compiler.perfmap\". jcmd is "
+		 "not needed. A JVM that nobody has asked for anything yet gets SIGQUIT, by which "
+		 "it "
+		 "begins to listen."},
 	{0, "unwind-tables", "SIZE", "maximum memory for unwind tables; default 64M", EVENTS,
 	 .form = OPTION_SIZE, AT(live.unwind_table_bytes), .least = UNWIND_TABLES_MIN,
 	 .most = UNWIND_TABLES_MAX,

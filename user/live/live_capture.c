@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/parse_value.h"
 #include "capture/kernel/capability.h"
 #include "live/live_capture_private.h"
 #include "live/live_relations.h"
@@ -247,6 +249,42 @@ int live_capture_rest_ms(const struct live_capture *live, int most_ms)
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids)
 {
 	return session_targets_now(live->session, ret_pids);
+}
+
+static bool has_jvm(const struct live_capture *live, const struct process *process)
+{
+	const struct address_space *space = process_table_mappings(live->processes, process);
+	const struct mapping_list *mappings = space ? address_space_mappings(space) : NULL;
+
+	for (size_t i = 0; mappings && i < mappings->count; i++) {
+		const struct mapped_file *file =
+			mapping_has_file(&mappings->items[i])
+				? mapped_file_table_get(live->files, mappings->items[i].file)
+				: NULL;
+		const char *name = file ? strrchr(file->path, '/') : NULL;
+
+		if (name && !strcmp(name, "/libjvm.so"))
+			return true;
+	}
+	return false;
+}
+
+int live_capture_jvms(const struct live_capture *live, struct u32_list *ret_pids)
+{
+	size_t count = process_table_count(live->processes);
+
+	for (uint32_t id = 0; id < count; id++) {
+		const struct process *process = process_table_by_id(live->processes, id);
+		uint32_t *pid;
+
+		if (!process || process->end_ns || !has_jvm(live, process))
+			continue;
+		pid = array_add(ret_pids);
+		if (!pid)
+			return -ENOMEM;
+		*pid = process->pid;
+	}
+	return 0;
 }
 
 int live_capture_set_cgroup(struct live_capture *live, size_t place, const char *path,

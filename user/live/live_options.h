@@ -32,6 +32,7 @@ struct live_options {
 	bool want_resources; /* of every thread: CPU time, memory, I/O */
 	bool per_thread;     /* keep the threads of a process separate */
 	bool no_inline, lines;
+	bool jvm_map;			  /* asks JVMs for the names of their compiled code */
 	bool debuginfod;		  /* asks servers for debug files, after the interval */
 	uint64_t debuginfod_limit_ns;	  /* 0: the default */
 	const struct invoking_user *user; /* as whom a command runs; NULL: as ourselves */

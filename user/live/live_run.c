@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "live/command_launch.h"
 #include "live/container_watch.h"
+#include "live/jvm_map.h"
 #include "live/live_capture.h"
 #include "live/sampler_check.h"
 #include "live/target_check.h"
@@ -205,6 +206,14 @@ static uint64_t debuginfod_limit_ns(const struct live_options *options)
 					    : DEFAULT_DEBUGINFOD_LIMIT_NS;
 }
 
+static void ask_jvm(const struct live_run *run, uint32_t pid)
+{
+	struct error error;
+
+	if (jvm_map_ask(pid, &error))
+		log_warning(run->options.log, "%s", error.text);
+}
+
 int live_run_start(struct live_run *run, struct error *error)
 {
 	const struct live_options *options = &run->options;
@@ -239,6 +248,9 @@ int live_run_start(struct live_run *run, struct error *error)
 		capture.user_gid = options->user->gid;
 		capture.user_home = options->user->home;
 	}
+	/* What is replaced later has names, too. */
+	for (size_t i = 0; i < options->targets.pids.count && options->jvm_map; i++)
+		ask_jvm(run, options->targets.pids.items[i]);
 	live_targets_choose(&options->targets, &run->cgroups, &run->command_pid, &capture.session);
 	return live_capture_start(&capture, &run->capture, error);
 }
@@ -422,9 +434,26 @@ void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER
 	live_capture_counters(run->capture, ret_counters);
 }
 
+/* Compiled code has the names of the last map: those of the whole interval, but for code that was
+ * replaced meanwhile. */
+static void ask_jvms_at_end(struct live_run *run)
+{
+	struct u32_list pids = {0};
+
+	if (!run->options.jvm_map || live_capture_jvms(run->capture, &pids))
+		return;
+	for (size_t i = 0; i < pids.count; i++)
+		if (jvm_map_is_jvm(pids.items[i]))
+			ask_jvm(run, pids.items[i]);
+	array_free(&pids);
+}
+
 int live_run_stop(struct live_run *run)
 {
-	return live_capture_stop(run->capture);
+	int err = live_capture_stop(run->capture);
+
+	ask_jvms_at_end(run);
+	return err;
 }
 
 struct profile *live_run_finish(struct live_run *run, const struct live_observer *observer)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Reads /proc/PID/status. */
 #include "process/procfs_status.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
@@ -21,4 +24,45 @@ uint32_t procfs_process_of_thread(uint32_t tid)
 	if (file_read_all(AT_FDCWD, path, STATUS_MAX_BYTES, &status, &size))
 		return 0;
 	return (uint32_t)named_number(status, "Tgid:");
+}
+
+/* "NSpid:\t4711\t1": ours first, the process's own last. */
+static uint32_t read_inner_pid(const char *status, uint32_t pid)
+{
+	const char *at = named_line(status, "NSpid:"), *end = at ? strchr(at, '\n') : NULL;
+
+	while (at && (!end || at < end)) {
+		char *after;
+		unsigned long number = strtoul(at, &after, 10);
+
+		if (after == at || (end && after > end))
+			break;
+		pid = (uint32_t)number;
+		at = after;
+	}
+	return pid;
+}
+
+bool procfs_status_read(const char *procfs, uint32_t pid, struct procfs_status *ret_status)
+{
+	_cleanup_free_ char *text = NULL;
+	struct procfs_status status = {0};
+	const char *uids, *gids, *caught;
+	char path[4096];
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/%" PRIu32 "/status", procfs, pid);
+	if (file_read_all(AT_FDCWD, path, STATUS_MAX_BYTES, &text, &size))
+		return false;
+	uids = named_line(text, "Uid:");
+	gids = named_line(text, "Gid:");
+	if (!uids || sscanf(uids, "%u %u", &status.real_uid, &status.effective_uid) != 2)
+		return false;
+	if (gids && sscanf(gids, "%*u %u", &status.effective_gid) != 1)
+		return false;
+	caught = named_line(text, "SigCgt:");
+	status.caught = caught ? strtoull(caught, NULL, 16) : 0;
+	status.inner_pid = read_inner_pid(text, pid);
+	*ret_status = status;
+	return true;
 }

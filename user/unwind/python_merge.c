@@ -57,7 +57,7 @@ static size_t innermost_chain(const struct python_merge *merge, uint64_t *ret_an
 
 void python_merge_push(struct python_merge *merge, uint64_t sp, struct python_merge_stack *stack)
 {
-	uint64_t anchor;
+	uint64_t anchor = 0;
 	size_t chain = innermost_chain(merge, &anchor), *next;
 
 	if (chain == merge->chains || !pkbpf_python_encloses(sp, anchor))

@@ -12,49 +12,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
-#include "base/named_line.h"
+#include "process/procfs_status.h"
 #include "symbol/target_file.h"
 
 #define MAX_STATUS_BYTES (64U << 10)
 /* File times go on by ticks of 10 ms at most; and half a process's first one is the kernel's. */
 #define SLACK_NS (20 * NS_PER_MS)
-
-struct process_status {
-	uint32_t real_uid, effective_uid;
-	uint32_t inner_pid; /* in the innermost pid namespace */
-};
-
-/* false: the process is gone. */
-static bool read_status(const char *root, uint32_t pid, struct process_status *ret)
-{
-	_cleanup_free_ char *text = NULL;
-	const char *uids, *pids, *end;
-	char path[4096];
-	size_t size;
-
-	snprintf(path, sizeof(path), "%s/proc/%u/status", root, pid);
-	if (file_read_all(AT_FDCWD, path, MAX_STATUS_BYTES, &text, &size))
-		return false;
-	uids = named_line(text, "Uid:");
-	if (!uids || sscanf(uids, "%u %u", &ret->real_uid, &ret->effective_uid) != 2)
-		return false;
-	/* "NSpid:\t4711\t1": ours first, the process's own last. */
-	ret->inner_pid = pid;
-	pids = named_line(text, "NSpid:");
-	if (!pids)
-		return true;
-	end = strchr(pids, '\n');
-	while (pids && (!end || pids < end)) {
-		char *after;
-		unsigned long number = strtoul(pids, &after, 10);
-
-		if (after == pids || (end && after > end))
-			break;
-		ret->inner_pid = (uint32_t)number;
-		pids = after;
-	}
-	return true;
-}
 
 /* ---- times ---- */
 
@@ -213,13 +176,14 @@ int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
 	const char *root = search->options->root ? search->options->root : "";
 	const uint32_t ours[] = {geteuid(), search->options->user_uid};
 	uint32_t pid = search->process->pid, theirs[2];
-	char map[64], dump[64], inner_map[64], inner_dump[64], mapped_dump[4096];
+	char map[64], dump[64], inner_map[64], inner_dump[64], mapped_dump[4096], procfs[4096];
 	bool lives = !search->process->end_ns;
-	struct process_status status;
+	struct procfs_status status;
 
 	snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
 	snprintf(dump, sizeof(dump), "/tmp/jit-%u.dump", pid);
-	if (!lives || !read_status(root, pid, &status)) {
+	snprintf(procfs, sizeof(procfs), "%s/proc", root);
+	if (!lives || !procfs_status_read(procfs, pid, &status)) {
 		const struct candidate candidates[] = {
 			{0, ours, map, false},
 			{0, ours, dump, false},

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Recognizes Python, Java and Node, and tells what names their functions need. */
+#include "cli/doctor_runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/file_io.h"
+#include "elf/elf_file.h"
+#include "process/procfs_status.h"
+#include "python/python_image.h"
+
+#define MAX_BYTES  (16U << 20)
+#define MAX_PATH   4096
+#define MAX_IMAGES 64 /* files of a process that are searched for a Python interpreter */
+
+struct target {
+	uint32_t pid;
+	char *maps;
+	/* command line and environment, their words separated by blanks */
+	char *words;
+};
+
+static char *read_file(uint32_t pid, const char *name, size_t *ret_size)
+{
+	char path[64], *text = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	return file_read_all(AT_FDCWD, path, MAX_BYTES, &text, ret_size) ? NULL : text;
+}
+
+static char *read_words(uint32_t pid)
+{
+	_cleanup_free_ char *command = NULL, *environment = NULL;
+	size_t command_size = 0, environment_size = 0;
+	char *words;
+
+	command = read_file(pid, "cmdline", &command_size);
+	environment = read_file(pid, "environ", &environment_size);
+	words = calloc(1, command_size + environment_size + 2);
+	if (!words)
+		return NULL;
+	if (command)
+		memcpy(words, command, command_size);
+	if (environment)
+		memcpy(words + command_size + 1, environment, environment_size);
+	for (size_t i = 0; i < command_size + environment_size + 1; i++)
+		if (!words[i])
+			words[i] = ' ';
+	return words;
+}
+
+static bool has_word(const struct target *target, const char *word)
+{
+	return target->words && strstr(target->words, word);
+}
+
+/* Whether the process has written what names its generated code. */
+static bool has_perf_map(uint32_t pid)
+{
+	struct procfs_status status;
+	char path[128];
+
+	if (!procfs_status_read("/proc", pid, &status))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, status.inner_pid);
+	return !access(path, R_OK);
+}
+
+/* ---- Python ---- */
+
+static void print_python(const char *path, int result, const struct python_image *image)
+{
+	unsigned int minor = image->version >> 16 & 0xff;
+	char shown[256];
+
+	escape_terminal(shown, sizeof(shown), path);
+	if (!image->version)
+		printf("\nPython: version unknown (%s): only native frames are shown\n", shown);
+	else if (result)
+		printf("\nPython 3.%u (%s): not known yet: only native frames are shown\n", minor,
+		       shown);
+	else
+		printf("\nPython 3.%u%s (%s): its functions are shown in user stacks\n", minor,
+		       image->layout.free_threaded ? ", free-threaded" : "", shown);
+}
+
+/* false: the file has no Python interpreter. */
+static bool look_at_image(uint32_t pid, const char *path)
+{
+	struct python_image image;
+	struct elf_file file;
+	char full[MAX_PATH + 64];
+	bool is_python = false;
+	int fd, result;
+
+	snprintf(full, sizeof(full), "/proc/%u/root%s", pid, path);
+	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return false;
+	if (!elf_file_open(&file, fd)) {
+		result = python_image_find(&file, path, &image);
+		is_python = !result || result == -ENOTSUP;
+		if (is_python)
+			print_python(path, result, &image);
+		elf_file_done(&file);
+	}
+	close(fd);
+	return is_python;
+}
+
+/* One line of maps: its path, if it is the first code of this file in a row; NULL: not. */
+static const char *code_path(char *line, const char *last)
+{
+	char *path = strchr(line, '/'), *space = strchr(line, ' ');
+
+	if (!path || !space || space[3] != 'x' || !strcmp(path, last))
+		return NULL;
+	return path;
+}
+
+static void explain_python(struct target *target)
+{
+	char last[MAX_PATH] = "", *line, *rest = target->maps;
+	size_t images = 0;
+
+	while ((line = strsep(&rest, "\n")) && images < MAX_IMAGES) {
+		const char *path = code_path(line, last);
+
+		if (!path)
+			continue;
+		images++;
+		snprintf(last, sizeof(last), "%s", path);
+		look_at_image(target->pid, path);
+	}
+}
+
+/* ---- generated code ---- */
+
+static void explain_java(const struct target *target)
+{
+	if (!strstr(target->maps, "/libjvm.so"))
+		return;
+	printf("\nJava: %s\n",
+	       has_perf_map(target->pid)
+		       ? "it has written a perf map; compiled methods have names as of then"
+		       : "compiled methods have no names: add --jvm-map when profiling (Java 17 "
+			 "and newer), or start it with -XX:+DumpPerfMapAtExit");
+	puts(has_word(target, "-XX:+PreserveFramePointer")
+		     ? "      -XX:+PreserveFramePointer is set"
+		     : "      if stacks end at compiled code, start it with "
+		       "-XX:+PreserveFramePointer");
+	puts("      interpreted methods are shown as \"Interpreter\"; inlined ones are part of "
+	     "their caller");
+}
+
+static bool is_node(const struct target *target)
+{
+	char path[64], executable[MAX_PATH];
+	const char *name;
+	ssize_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", target->pid);
+	size = readlink(path, executable, sizeof(executable) - 1);
+	if (size <= 0)
+		return false;
+	executable[size] = '\0';
+	name = strrchr(executable, '/');
+	return (name && !strncmp(name, "/node", 5)) || strstr(target->maps, "/libnode.so");
+}
+
+static void explain_node(const struct target *target)
+{
+	bool has_map = has_word(target, "--perf-basic-prof") || has_word(target, "--perf-prof");
+
+	if (!is_node(target))
+		return;
+	if (has_map && has_word(target, "--interpreted-frames-native-stack")) {
+		puts("\nNode: its functions have names (--perf-basic-prof and "
+		     "--interpreted-frames-native-stack are set)");
+		return;
+	}
+	puts(has_map ? "\nNode: only compiled functions have names; start it with:"
+		     : "\nNode: JavaScript functions have no names; start it with:");
+	puts("      NODE_OPTIONS='--perf-basic-prof-only-functions "
+	     "--interpreted-frames-native-stack' node …");
+}
+
+void doctor_runtime(uint32_t pid)
+{
+	struct target target = {.pid = pid};
+	size_t size;
+
+	target.maps = read_file(pid, "maps", &size);
+	target.words = read_words(pid);
+	if (target.maps) {
+		explain_java(&target);
+		explain_node(&target);
+		/* takes the text apart */
+		explain_python(&target);
+	}
+	free(target.maps);
+	free(target.words);
+}
