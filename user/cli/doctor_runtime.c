@@ -78,17 +78,15 @@ static bool has_perf_map(uint32_t pid)
 
 static void print_python(const char *path, int result, const struct python_image *image)
 {
-	unsigned int minor = image->version >> 16 & 0xff;
 	char shown[256];
 
 	escape_terminal(shown, sizeof(shown), path);
-	if (!image->version)
-		printf("\nPython: version unknown (%s): only native frames are shown\n", shown);
-	else if (result)
-		printf("\nPython 3.%u (%s): not known yet: only native frames are shown\n", minor,
-		       shown);
+	if (result)
+		printf("\n%s (%s): this version is not known; its functions are not shown\n",
+		       image->unknown, shown);
 	else
-		printf("\nPython 3.%u%s (%s): its functions are shown in user stacks\n", minor,
+		printf("\nPython 3.%u%s (%s): its functions are shown in user stacks\n",
+		       image->version >> 16 & 0xff,
 		       image->layout.free_threaded ? ", free-threaded" : "", shown);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "profile/aggregator_private.h"
+#include "python/python_functions.h"
 #include "symbol/jit/code_history.h"
 
 struct profile *aggregator_running(const struct aggregator *aggregator)
@@ -65,6 +66,34 @@ bool aggregator_plan_cut(struct aggregator *aggregator, uint64_t time_ns)
 	return aggregator->renews_names;
 }
 
+static void mark_python(const struct profile *profile, bool *is_used)
+{
+	for (size_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct frame_location *location =
+			&profile_frame(profile, (uint32_t)i)->location;
+
+		if (location->space == FRAME_PYTHON && location->object != PYTHON_FUNCTION_NONE)
+			is_used[location->object] = true;
+	}
+}
+
+/* Gives back the Python functions that only earlier generations of names refer to. */
+static void forget_python(struct aggregator *aggregator, const struct profile *next)
+{
+	struct python_functions *python = aggregator->options.python;
+	bool *is_used =
+		python ? calloc(python_functions_count(python) + 1, sizeof(*is_used)) : NULL;
+
+	if (!is_used)
+		return;
+	mark_python(aggregator->running, is_used);
+	mark_python(next, is_used);
+	array_foreach(&aggregator->closed, slice)
+		mark_python(*slice, is_used);
+	python_functions_forget(python, is_used);
+	free(is_used);
+}
+
 /* Renumbers recently referenced stacks for the new generation of names. Later events that refer
  * to other stacks have no stack, which is counted. */
 static void renew_names(struct aggregator *aggregator, struct profile *next)
@@ -81,6 +110,7 @@ static void renew_names(struct aggregator *aggregator, struct profile *next)
 			stack->stack = profile_intern_stack(next, NULL, 0);
 	}
 	stack_builder_forget_frames(aggregator->builder);
+	forget_python(aggregator, next);
 	aggregator->next_merge_bytes = aggregator->options.merge_bytes;
 	aggregator->shortening = false;
 }
@@ -132,8 +162,11 @@ void aggregator_release_processes(struct aggregator *aggregator)
 		code_history_mark_processes(aggregator->options.code_history, is_used);
 	process_table_release(aggregator->processes, is_used);
 	for (uint32_t id = 0; id < count; id++) {
-		if (!process_table_by_id(aggregator->processes, id))
-			stack_builder_forget_mappings(aggregator->builder, id);
+		if (process_table_by_id(aggregator->processes, id))
+			continue;
+		stack_builder_forget_mappings(aggregator->builder, id);
+		if (aggregator->options.python)
+			python_functions_forget_process(aggregator->options.python, id);
 	}
 }
 

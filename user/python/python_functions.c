@@ -8,17 +8,26 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "base/string_pool.h"
+
+/* Names and line tables together. A hostile program has 64 KiB of them for each function. */
+#define MAX_BYTES (64U << 20)
 
 /* Code objects of one process. */
 struct process_codes {
+	uint32_t process;
 	struct hash_map by_address; /* code address -> number */
 };
 
 struct python_functions {
 	uint64_t seed;
-	ARRAY_OF(struct python_code) codes; /* by number */
+	ARRAY_OF(struct python_code) codes; /* by number; name NULL: free */
+	ARRAY_OF(uint32_t) free;	    /* numbers */
 	struct hash_index index;	    /* by contents */
-	struct hash_map processes;	    /* number of the process -> index of process_codes */
+	size_t bytes;			    /* of line tables, and of names */
+	size_t names_bytes;
+	struct string_pool *names; /* stay for good: symbols refer to them */
+	struct hash_map processes; /* number of the process -> index of process_codes */
 	ARRAY_OF(struct process_codes) process_codes;
 };
 
@@ -26,8 +35,14 @@ struct python_functions *python_functions_new(void)
 {
 	struct python_functions *functions = calloc(1, sizeof(*functions));
 
-	if (functions)
-		functions->seed = hash_random_seed();
+	if (!functions)
+		return NULL;
+	functions->seed = hash_random_seed();
+	functions->names = string_pool_new();
+	if (!functions->names) {
+		free(functions);
+		return NULL;
+	}
 	return functions;
 }
 
@@ -36,13 +51,15 @@ void python_functions_free(struct python_functions *functions)
 	if (!functions)
 		return;
 	array_foreach(&functions->codes, code)
-		python_code_done(code);
+		free(code->lines);
 	array_free(&functions->codes);
+	array_free(&functions->free);
 	hash_index_done(&functions->index);
 	array_foreach(&functions->process_codes, codes)
 		hash_map_done(&codes->by_address);
 	array_free(&functions->process_codes);
 	hash_map_done(&functions->processes);
+	string_pool_free(functions->names);
 	free(functions);
 }
 
@@ -67,27 +84,70 @@ static bool equal_codes(const void *context, uint32_t item, const void *key)
 	       (!a->line_bytes || !memcmp(a->lines, b->lines, a->line_bytes));
 }
 
-/* Takes over the code's memory. A negative errno: it was not kept. */
+/* Replaces a text by the one that is kept. */
+static int keep_name(struct python_functions *functions, char **text)
+{
+	size_t known = string_pool_count(functions->names);
+	uint32_t id = string_pool_add(functions->names, *text);
+	const char *kept = string_pool_get(functions->names, id);
+
+	if (id == STRING_POOL_NONE)
+		return -ENOMEM;
+	if (string_pool_count(functions->names) > known)
+		functions->names_bytes += strlen(kept) + 1;
+	free(*text);
+	/* Nobody changes it. */
+	*text = (char *)(uintptr_t)kept;
+	return 0;
+}
+
+/* A free number, for which there is room; -ENOSPC, -ENOMEM. */
+static int take_number(struct python_functions *functions, uint32_t *ret_number)
+{
+	if (functions->free.count) {
+		*ret_number = functions->free.items[--functions->free.count];
+		return 0;
+	}
+	if (functions->codes.count >= PYTHON_MAX_FUNCTIONS)
+		return -ENOSPC;
+	if (!array_reserve(&functions->free, functions->codes.count + 1) ||
+	    !array_add(&functions->codes))
+		return -ENOMEM;
+	*ret_number = (uint32_t)functions->codes.count - 1;
+	return 0;
+}
+
+/* Takes over the code's memory on success. */
 static int intern(struct python_functions *functions, struct python_code *code,
 		  uint32_t *ret_number)
 {
 	uint64_t hash = hash_code(functions, code);
 	uint32_t number = hash_index_find(&functions->index, hash, equal_codes, functions, code);
+	size_t bytes = strlen(code->name) + strlen(code->file) + 2 + code->line_bytes;
+	int err;
 
 	if (number != HASH_INDEX_NONE) {
 		python_code_done(code);
 		*ret_number = number;
 		return 0;
 	}
-	number = (uint32_t)functions->codes.count;
-	if (number >= PYTHON_MAX_FUNCTIONS)
+	if (functions->bytes + functions->names_bytes + bytes > MAX_BYTES)
 		return -ENOSPC;
-	if (!array_reserve(&functions->codes, number + 1) ||
-	    !hash_index_add(&functions->index, hash, number))
+	err = take_number(functions, &number);
+	if (err)
+		return err;
+	if (!hash_index_add(&functions->index, hash, number)) {
+		*array_add(&functions->free) = number;
 		return -ENOMEM;
-	*array_add(&functions->codes) = *code;
+	}
+	functions->codes.items[number] = *code;
+	*code = (struct python_code){0};
+	code = &functions->codes.items[number];
+	err = keep_name(functions, &code->name);
+	err = err ? err : keep_name(functions, &code->file);
+	functions->bytes += code->line_bytes;
 	*ret_number = number;
-	return 0;
+	return err;
 }
 
 /* NULL: out of memory. */
@@ -103,7 +163,7 @@ static struct process_codes *codes_of(struct python_functions *functions, uint32
 	if (!index)
 		return NULL;
 	if (added)
-		array_add(&functions->process_codes);
+		array_add(&functions->process_codes)->process = process;
 	return &functions->process_codes.items[*index];
 }
 
@@ -149,5 +209,64 @@ uint32_t python_functions_at(const struct python_functions *functions, uint32_t 
 const struct python_code *python_functions_get(const struct python_functions *functions,
 					       uint32_t number)
 {
-	return number < functions->codes.count ? &functions->codes.items[number] : NULL;
+	return number < functions->codes.count && functions->codes.items[number].name
+		       ? &functions->codes.items[number]
+		       : NULL;
+}
+
+size_t python_functions_count(const struct python_functions *functions)
+{
+	return functions->codes.count;
+}
+
+void python_functions_forget_process(struct python_functions *functions, uint32_t process)
+{
+	const uint64_t *found = hash_map_find(&functions->processes, process);
+	struct process_codes *codes, *last;
+
+	if (!found)
+		return;
+	codes = &functions->process_codes.items[*found];
+	last = &functions->process_codes.items[functions->process_codes.count - 1];
+	hash_map_done(&codes->by_address);
+	if (codes != last) {
+		*codes = *last;
+		*hash_map_find(&functions->processes, codes->process) = *found;
+	}
+	functions->process_codes.count--;
+	hash_map_remove(&functions->processes, process);
+}
+
+static void mark_mapped(const struct python_functions *functions, bool *is_used)
+{
+	array_foreach(&functions->process_codes, codes) {
+		const struct hash_map_slot *slot;
+		size_t cursor = 0;
+
+		while ((slot = hash_map_next(&codes->by_address, &cursor)))
+			is_used[slot->value] = true;
+	}
+}
+
+void python_functions_forget(struct python_functions *functions, bool *is_used)
+{
+	mark_mapped(functions, is_used);
+	hash_index_done(&functions->index);
+	functions->index = (struct hash_index){0};
+	for (uint32_t i = 0; i < functions->codes.count; i++) {
+		struct python_code *code = &functions->codes.items[i];
+
+		if (!code->name)
+			continue;
+		if (is_used[i]) {
+			/* Without memory it is kept a second time when it comes again. */
+			hash_index_add(&functions->index, hash_code(functions, code), i);
+			continue;
+		}
+		functions->bytes -= code->line_bytes;
+		free(code->lines);
+		*code = (struct python_code){0};
+		/* Room was made when the number was first given. */
+		*array_add(&functions->free) = i;
+	}
 }

@@ -3,6 +3,7 @@
 #include "python/python_image.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,15 +146,12 @@ static int take_layout(const struct elf_file *file, bool known, struct python_im
 	return known ? 0 : -ENOTSUP;
 }
 
-int python_image_find(const struct elf_file *file, const char *path, struct python_image *ret_image)
+static int find_image(const struct elf_file *file, const char *path, struct python_image *ret_image)
 {
 	uint8_t offsets[PYTHON_DEBUG_OFFSETS_BYTES];
 	uint64_t version;
 	int err = -EBADMSG;
 
-	*ret_image = (struct python_image){0};
-	if (!file->is_64)
-		return -ENOENT;
 	ret_image->runtime = find_runtime(file);
 	if (!ret_image->runtime)
 		return -ENOENT;
@@ -168,5 +166,33 @@ int python_image_find(const struct elf_file *file, const char *path, struct pyth
 				   ret_image);
 	}
 	ret_image->version = (uint32_t)version;
+	return err;
+}
+
+static bool is_pypy(const char *path)
+{
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	name = name ? name + 1 : path;
+	return name && !strncmp(name, "libpypy", 7);
+}
+
+int python_image_find(const struct elf_file *file, const char *path, struct python_image *ret_image)
+{
+	int err;
+
+	*ret_image = (struct python_image){0};
+	if (!file->is_64)
+		return -ENOENT;
+	err = find_image(file, path, ret_image);
+	if (err == -ENOENT && is_pypy(path)) {
+		snprintf(ret_image->unknown, sizeof(ret_image->unknown), "PyPy");
+		return -ENOTSUP;
+	}
+	if (err == -ENOTSUP && ret_image->version)
+		snprintf(ret_image->unknown, sizeof(ret_image->unknown), "Python %u.%u",
+			 ret_image->version >> 24 & 0xff, ret_image->version >> 16 & 0xff);
+	else if (err == -ENOTSUP)
+		snprintf(ret_image->unknown, sizeof(ret_image->unknown), "Python");
 	return err;
 }

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "python/python_image.h"
 #include "python/python_slots.h"
 
@@ -24,6 +25,19 @@ static uint32_t number_of_layout(struct unwind_loader *loader,
 	return loader->python_layout_count++;
 }
 
+/* Once for each file. */
+static void tell_unknown(struct unwind_loader *loader, uint32_t number, struct python_image *image)
+{
+	char path[256];
+
+	if (image->is_told)
+		return;
+	image->is_told = true;
+	log_warning(loader->log, "%s (%s): this version is not known; its functions are not shown",
+		    image->unknown,
+		    escape_terminal(path, sizeof(path), table_cache_path(loader->tables, number)));
+}
+
 /* The executable of some builds is a small one that loads a library; others have the runtime in
  * both, and use one of them. NULL: none. */
 static const struct python_image *
@@ -35,11 +49,13 @@ find_image(struct unwind_loader *loader, const struct tracked_process *process, 
 		const struct mapping *code = &process->map->list.items[i];
 		uint64_t bias, runtime;
 		uint32_t pid = process->pid;
-		const struct python_image *image =
+		struct python_image *image =
 			table_cache_python(loader->tables, code->file, code->start, code->end,
 					   code->file_offset, &bias);
 
-		if (!image)
+		if (image && image->unknown[0])
+			tell_unknown(loader, code->file, image);
+		if (!image || image->unknown[0])
 			continue;
 		runtime = image->runtime + bias;
 		if (!first ||

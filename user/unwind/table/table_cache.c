@@ -122,7 +122,7 @@ static void find_python(struct table_file *file, const char *path)
 	if (file->python_searched)
 		return;
 	file->python_searched = true;
-	if (python_image_find(file->image, path, &image))
+	if (python_image_find(file->image, path, &image) && !image.unknown[0])
 		return;
 	file->python = malloc(sizeof(image));
 	if (file->python)
@@ -375,9 +375,8 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 	pthread_mutex_unlock(&cache->lock);
 }
 
-const struct python_image *table_cache_python(struct table_cache *cache, uint32_t number,
-					      uint64_t start, uint64_t end, uint64_t file_offset,
-					      uint64_t *ret_bias)
+struct python_image *table_cache_python(struct table_cache *cache, uint32_t number, uint64_t start,
+					uint64_t end, uint64_t file_offset, uint64_t *ret_bias)
 {
 	struct table_file *file = table_cache_find_file(cache, number);
 
