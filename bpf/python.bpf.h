@@ -58,8 +58,8 @@ struct python_layouts_map {
 	__type(value, struct pkbpf_python_layout);
 };
 
-/* Code objects that have been named: hashes of process, address and fingerprint. A lost entry only
- * means that the record is sent again. */
+/* Which code object was named last at an address: an entry has half of the hash of process and
+ * address, and half of the fingerprint. A lost entry only means that the record is sent again. */
 struct python_code_set {
 	__u64 first, second;
 };

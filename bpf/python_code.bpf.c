@@ -222,27 +222,41 @@ __attribute__((noinline)) int python_send_code(__u32 slot, __u64 code, __u64 fin
 	return 1;
 }
 
-/* Names a code object, unless it was named before. Returns the hash of what it is. */
+/* Names a code object, unless it was named as what is at its address now. Returns the hash of what
+ * it is; 0: user space does not know it. */
 static __always_inline __u64 name_code(struct python_scratch *python,
 				       const struct pkbpf_python_layout *layout, __u32 slot,
 				       __u64 code)
 {
-	__u64 fingerprint = read_fingerprint(python, layout, code), key;
+	__u64 fingerprint = read_fingerprint(python, layout, code), place, entry;
 	struct python_code_set *set;
 	__u32 index;
 
-	if (!fingerprint)
+	if (!fingerprint) {
+		counter_add(PKBPF_COUNTER_PYTHON_UNREADABLE, 1);
 		return 0;
-	key = python_mix(python_mix(python->identity, code), fingerprint);
-	index = key >> (64 - PYTHON_CODE_SET_BITS);
-	set = bpf_map_lookup_elem(&python_codes, &index);
-	if (!set || set->first == key || set->second == key)
-		return key;
-	if (python_send_code(slot, code, fingerprint)) {
-		set->second = set->first;
-		set->first = key;
 	}
-	return key;
+	place = python_mix(python->identity, code);
+	index = place >> (64 - PYTHON_CODE_SET_BITS);
+	entry = place << 32 | (__u32)(fingerprint >> 16);
+	set = bpf_map_lookup_elem(&python_codes, &index);
+	if (!set)
+		return 0;
+	fingerprint = python_mix(place, fingerprint);
+	if (set->first == entry)
+		return fingerprint;
+	/* Of two entries for a place the first one is the newer. */
+	if (set->first >> 32 != entry >> 32 && set->second == entry)
+		return fingerprint;
+	if (!python_send_code(slot, code, fingerprint))
+		return 0;
+	if (set->first >> 32 != entry >> 32 && set->second >> 32 != entry >> 32)
+		set->second = set->first;
+	if (set->first >> 32 != entry >> 32 && set->second >> 32 == entry >> 32)
+		set->second = entry;
+	else
+		set->first = entry;
+	return fingerprint;
 }
 
 __attribute__((noinline)) int python_add_code(__u32 slot, __u64 code, __u32 instruction)
@@ -261,7 +275,8 @@ __attribute__((noinline)) int python_add_code(__u32 slot, __u64 code, __u32 inst
 		return 1;
 	}
 	key = name_code(python, layout, slot, code);
-	word = pkbpf_python_word(code, instruction);
+	/* Another function may have been named at this address: no code object is at 0. */
+	word = pkbpf_python_word(key ? code : 0, key ? instruction : PKBPF_PYTHON_NO_INSTRUCTION);
 	python->names = python_mix(python->names, key);
 	python->hash = python_mix(python_mix(python->hash, key), word);
 	python->words[at & (PYTHON_MAX_WORDS - 1)] = word;

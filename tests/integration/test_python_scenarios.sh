@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Python functions come to run in many ways: each stack has the chain of functions and lines that the program knows.
+# Python functions come to run in many ways: each stack has the chain of functions and lines that the program knows. Those
+# that die while others take their memory keep their names, and waits have the time that the program measures.
 # PKBPF_PYTHONS: other interpreters, separated by colons. PKBPF_SECONDS: how long for each.
 . "$(dirname "$0")/prelude.sh"
 
@@ -8,9 +9,15 @@ IFS=: read -ra pythons <<<"${PKBPF_PYTHONS:-$(python3 -c 'import sys; print(sys.
 [ -n "${pythons[0]:-}" ] || skip "needs python3"
 
 for python in "${pythons[@]}"; do
-	begin "$("$python" -V)"
+	begin "$("$python" -V): known chains"
 	record -e cpu -F 499 --lines -o stacks.folded -- "$python" "$here/workload/python_scenarios.py" "${PKBPF_SECONDS:-2}" chains.json &&
 		checker "$here/python_scenarios_check.py" stacks.folded chains.json
+	begin "$("$python" -V): functions that die"
+	record -e cpu -F 997 -o dying.folded -- "$python" "$here/workload/python_dying.py" "${PKBPF_SECONDS:-1}" &&
+		checker "$here/python_dying_check.py" dying.folded
+	begin "$("$python" -V): waits"
+	record -e offcpu -o waits.folded -- "$python" "$here/workload/python_waits.py" "${PKBPF_SECONDS:-1}" waits.json &&
+		checker "$here/python_waits_check.py" waits.folded waits.json
 done
 
 conclude

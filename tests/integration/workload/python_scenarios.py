@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # -*- coding: utf-8 -*-
-"""Ways in which Python functions come to run, each over and over for a few seconds.
+"""Ways in which Python functions come to run, each over and over for some seconds of CPU time.
 
 usage: python_scenarios.py SECONDS CHAINS.json
 
@@ -22,7 +22,7 @@ import threading
 import time
 
 BURN = 0.004
-clock = time.perf_counter
+clock = time.thread_time
 expected = {}
 
 
@@ -327,8 +327,8 @@ def decorated(burn):
 IN_INTERPRETER = """
 import time
 def burn_in_interpreter():
-    end = time.perf_counter() + 0.004
-    while time.perf_counter() < end:
+    end = time.thread_time() + 0.004
+    while time.thread_time() < end:
         pass
 def in_interpreter():
     burn_in_interpreter()
@@ -368,8 +368,7 @@ def long_function(burn):
 
 
 def main():
-    end = time.monotonic() + float(sys.argv[1])
-    while time.monotonic() < end:
+    while time.process_time() < float(sys.argv[1]):
         for each in scenarios:
             each()
     with open(sys.argv[2] + ".new", "w") as file:

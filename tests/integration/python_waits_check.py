@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares folded off-CPU stacks of python_waits.py with the times that the program has measured.
+
+usage: python_waits_check.py STACKS.folded TIMES.json
+"""
+import json
+import re
+import sys
+
+import checks
+
+FRAME = re.compile(r"([^ ;]*) \(([^)]*)\)_\[p\]$")
+PERCENT = 2
+
+
+def main():
+    with open(sys.argv[2]) as file:
+        times = json.load(file)
+    seen = dict.fromkeys(times["waited"], 0)
+    elsewhere = dict.fromkeys(times["waited"], 0)
+    with open(sys.argv[1]) as file:
+        for line in file:
+            stack, weight = line.rsplit(" ", 1)
+            functions = [match[1].rsplit(".", 1)[-1] for match in map(FRAME.match, stack.split(";")) if match]
+            for name in set(functions) & set(seen):
+                seen[name] += int(weight) / 1e6
+                if functions[-1] != times["innermost"][name]:
+                    elsewhere[name] += int(weight) / 1e6
+    for name, seconds in times["waited"].items():
+        # A context switch that the thread did not see by its own clocks takes a millisecond now and then.
+        checks.check(checks.close(seen[name], seconds, PERCENT, 0.02),
+                     f"{name}: {seen[name]:.4f} s, by its own clocks {seconds:.4f} s ({100 * seen[name] / seconds - 100:+.2f} %)")
+        checks.check(elsewhere[name] <= 0.05 * seen[name] + 0.001,
+                     f"{name} waits in {times['innermost'][name]}; {elsewhere[name]:.4f} s elsewhere")
+
+
+main()
