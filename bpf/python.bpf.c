@@ -283,14 +283,6 @@ __attribute__((noinline)) int python_frame(__u32 slot)
 	return 0;
 }
 
-__attribute__((noinline)) int python_frames(__u32 slot)
-{
-	for (int i = 0; i < ENTRIES_PER_CALL; i++)
-		if (python_frame(slot))
-			return 1;
-	return 0;
-}
-
 /* Ends the chain of frames that was read, and begins that of the next thread state; 0: there is
  * none. Not a loop around the chains: calls may be nested eight deep. */
 __attribute__((noinline)) int python_next_chain(__u32 slot)
@@ -330,6 +322,15 @@ __attribute__((noinline)) int python_next_chain(__u32 slot)
 	return 1;
 }
 
+/* Reads some frames; 1: there are no more. */
+__attribute__((noinline)) int python_frames(__u32 slot)
+{
+	for (int i = 0; i < ENTRIES_PER_CALL; i++)
+		if (python_frame(slot))
+			return !python_next_chain(slot);
+	return 0;
+}
+
 /* Reads the Python frames of the current thread. */
 static __always_inline void read_frames(struct python_scratch *python, __u32 slot,
 					const struct pkbpf_python_process *process, __u32 pid,
@@ -348,11 +349,12 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 		counter_add(PKBPF_COUNTER_PYTHON_NO_THREAD, 1);
 		return;
 	}
+	/* As at the end of a chain: the first one is begun in the loop. */
 	python->chain = 0;
+	python->frame = 0;
 	__builtin_memset(python->ends, 0, sizeof(python->ends));
-	python_next_chain(slot);
 	for (int i = 0; i < ENTRY_CALLS + PYTHON_CHAINS; i++)
-		if (python_frames(slot) && !python_next_chain(slot))
+		if (python_frames(slot))
 			break;
 }
 
