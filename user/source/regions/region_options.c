@@ -134,7 +134,7 @@ const struct option_row region_option_rows[] = {
 	 .parse = parse_function,
 	 .text = "NAME is a mangled or a demangled name without parameters, 0xADDRESS one of a "
 		 "stripped file. Calls are seen by probes on the first instructions and on all "
-		 "exits of a function; nothing on its stack changes, so exceptions, longjmp(), "
+		 "exits of a function; nothing on its stack changes, so exceptions, longjmp, "
 		 "coroutines and Go go on as before. Inlined calls are not seen. x86-64 only, "
 		 "since Linux 5.15."},
 	{0, "max-probes", "N", "with --function: most functions; default 512",
