@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Two pairs of network namespaces, joined by veth, with the same addresses: their peers are told apart.
+# usage: test_network_namespaces.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+command -v python3 >/dev/null || skip "no python3 here"
+command -v ip >/dev/null || skip "no ip(8) here"
+grep -q sock_send_length /sys/kernel/btf/vmlinux || skip "this kernel has no tracepoint sock_send_length"
+
+begin "peers of one address in two networks"
+names=()
+cleanup() { for name in "${names[@]}"; do ip netns del "$name" 2>/dev/null; done; }
+for pair in 1 2; do
+	client=pkbpf-$$-c$pair server=pkbpf-$$-s$pair
+	names+=("$client" "$server")
+	{ ip netns add "$client" && ip netns add "$server" && ip link add v$pair netns "$client" type veth peer name v$pair netns "$server" &&
+		ip -n "$client" addr add 10.99.0.1/24 dev v$pair && ip -n "$server" addr add 10.99.0.2/24 dev v$pair &&
+		ip -n "$client" link set v$pair up && ip -n "$server" link set v$pair up; } >said 2>&1 || skip "no veth pairs here: $(cat said)"
+done
+cat >talk.py <<'END'
+import ctypes, os, socket, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+def enter(name):
+    with open("/run/netns/" + name) as file:
+        if libc.setns(file.fileno(), 0x40000000):
+            sys.exit("setns: " + os.strerror(ctypes.get_errno()))
+children, pids = [], open("pids", "w", buffering=1)
+for pair, size in (("1", 100), ("2", 7)):
+    child = os.fork()
+    if not child:
+        enter(sys.argv[1] + "s" + pair)
+        listener = socket.create_server(("10.99.0.2", 5000))
+        connection, _ = listener.accept()
+        while data := connection.recv(4096):
+            connection.sendall(data)
+        os._exit(0)
+    time.sleep(0.3)
+    asker = os.fork()
+    if not asker:
+        enter(sys.argv[1] + "c" + pair)
+        connection = socket.create_connection(("10.99.0.2", 5000))
+        for _ in range(20):
+            connection.sendall(b"x" * size)
+            left = size
+            while left:
+                left -= len(connection.recv(left))
+        os._exit(0)
+    children += [child, asker]
+    pids.write(f"{child} {asker} {size}\n")
+for child in children:
+    os.waitpid(child, 0)
+END
+record -e network -o report.json -- python3 talk.py "pkbpf-$$-"
+cat >check.py <<'END'
+import json, sys
+peers = json.load(open("report.json"))["peers"]
+for line in open("pids"):
+    server, client, size = map(int, line.split())
+    for pid, role in ((server, "server"), (client, "client")):
+        rows = [row for row in peers if row.get("pid") == pid and row.get("port") == 5000]
+        told = [(row["role"], row["sent_messages"], row["sent_bytes"], row["received_bytes"], row["connects"]["count"], row["accepted"])
+                for row in rows]
+        wanted = [(role, 20, 20 * size, 20 * size, int(role == "client"), int(role == "server"))]
+        print("ok:" if told == wanted else "FAILED:", pid, role, told)
+END
+python3 check.py >checked || fail "$(cat checked)"
+[ "$(grep -c ^ok: checked)" = 4 ] || fail "$(cat checked)"
+
+conclude
