@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Network: messages, connections and their failures, times to answer, and sleeps that a message
  * ended; by process and peer. */
-#include "network.bpf.h"
+#include "network_stack.bpf.h"
 #include "task_regs.bpf.h"
 
 /* include/net/tcp_states.h; unchanged since these exist */
@@ -17,6 +17,11 @@
 #define MSG_ERRQUEUE 0x2000
 
 #define SOCK_DGRAM 2
+
+/* Frames of tracing above the function that moves a message: the program, its caller, and for the
+ * tracepoint a function that is there for it alone. */
+#define TRACEPOINT_FRAMES 3
+#define FUNCTION_FRAMES	  2
 
 /* errno of the network, and two that are common to all files. */
 #define EPIPE	      32
@@ -100,6 +105,30 @@ static __always_inline bool slept_for(const struct network_sleep *sleep, bool is
 	return false;
 }
 
+/* The last wait of the current thread was for this peer. The program of context switches adds it to
+ * its sums at the next switch. */
+static __always_inline void label_wait(const struct pkbpf_network_row *row)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+
+	if (!network_config.want_labels)
+		return;
+	/* Not thread_find(): kernels before 6.8 verify global functions that are never called, too,
+	 * and without off-CPU time there is no table of threads. */
+	for (__u32 i = 0; i < PKBPF_THREAD_PROBES; i++) {
+		struct pkbpf_thread *thread =
+			thread_at(pkbpf_thread_slot(tid, i, offcpu_config.thread_mask));
+
+		if (!thread || !thread->tid)
+			return;
+		if (thread->tid != tid || thread->place == PKBPF_THREAD_ENDED)
+			continue;
+		if (thread->pending_ns && thread->state == PKBPF_WAIT_SLEEP)
+			thread->peer = row->label;
+		return;
+	}
+}
+
 static __always_inline void take_sleep(struct pkbpf_network_row *row, bool is_received,
 				       bool is_fresh)
 {
@@ -112,6 +141,7 @@ static __always_inline void take_sleep(struct pkbpf_network_row *row, bool is_re
 	if (slept_for(sleep, is_received, is_fresh)) {
 		network_add_length(&row->waits, slept_ns);
 		sleep->slept_ns = 0;
+		label_wait(row);
 	}
 }
 
@@ -191,7 +221,8 @@ static __always_inline bool may_have_slept(struct sock *sk, bool is_sent, bool i
 }
 
 /* A message of the current thread, or an attempt. result: bytes, or a negative errno. */
-static __always_inline int moved(struct sock *sk, __s32 result, bool is_sent)
+static __always_inline int moved(void *ctx, struct sock *sk, __s32 result, bool is_sent,
+				 __u32 skipped)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns, moment;
 	struct network_socket *socket;
@@ -229,13 +260,14 @@ static __always_inline int moved(struct sock *sk, __s32 result, bool is_sent)
 		add_sent(sk, row, result);
 	else
 		add_received(sk, row, result);
+	take_message_stack(ctx, row, result, is_sent, now_ns, skipped);
 	return 0;
 }
 
 SEC("?tp_btf/sock_send_length")
 int network_send(__u64 *ctx)
 {
-	return moved((void *)ctx[0], (__s32)ctx[1], true);
+	return moved(ctx, (void *)ctx[0], (__s32)ctx[1], true, TRACEPOINT_FRAMES);
 }
 
 SEC("?tp_btf/sock_recv_length")
@@ -243,7 +275,7 @@ int network_receive(__u64 *ctx)
 {
 	if (ctx[2] & (MSG_PEEK | MSG_ERRQUEUE))
 		return 0;
-	return moved((void *)ctx[0], (__s32)ctx[1], false);
+	return moved(ctx, (void *)ctx[0], (__s32)ctx[1], false, TRACEPOINT_FRAMES);
 }
 
 /* Kernels before 6.3 have no such tracepoints: there the functions behind all system calls that
@@ -256,7 +288,7 @@ int network_receive(__u64 *ctx)
                                                                                                    \
 		if (!(is_sent) && ctx[flags_at] & (MSG_PEEK | MSG_ERRQUEUE))                       \
 			return 0;                                                                  \
-		return moved(socket->sk, (__s32)ctx[result_at], is_sent);                          \
+		return moved(ctx, socket->sk, (__s32)ctx[result_at], is_sent, FUNCTION_FRAMES);    \
 	}
 
 MESSAGE_FUNCTION(inet_sendmsg, 3, 2, true)
@@ -382,7 +414,7 @@ int network_retransmit(__u64 *ctx)
 	return 0;
 }
 
-static __always_inline void falls_asleep(struct network_sleep *sleep)
+static __always_inline void falls_asleep(struct network_sleep *sleep, __u64 now_ns)
 {
 	struct call call = {};
 
@@ -393,7 +425,7 @@ static __always_inline void falls_asleep(struct network_sleep *sleep)
 		sleep->slept_ns = 0;
 	sleep->call = (__u32)call.number;
 	sleep->argument = call.argument;
-	sleep->start_ns = bpf_ktime_get_ns();
+	sleep->start_ns = now_ns;
 }
 
 /* Sleeps of threads that have used the network before. */
@@ -402,20 +434,23 @@ int network_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct network_sleep *sleep;
+	__u64 now_ns = 0;
 
 	if (!network_in_interval())
 		return 0;
 	/* Who is preempted does not sleep, and the idle task never does. */
 	if (!ctx[0] && prev->pid && switch_state(ctx, prev, network_config.state_argument)) {
 		sleep = bpf_task_storage_get(&network_sleeps, prev, NULL, 0);
-		if (sleep)
-			falls_asleep(sleep);
+		if (sleep) {
+			now_ns = bpf_ktime_get_ns();
+			falls_asleep(sleep, now_ns);
+		}
 	}
 	if (!next->pid)
 		return 0;
 	sleep = bpf_task_storage_get(&network_sleeps, next, NULL, 0);
 	if (sleep && sleep->start_ns) {
-		sleep->slept_ns += bpf_ktime_get_ns() - sleep->start_ns;
+		sleep->slept_ns += (now_ns ? now_ns : bpf_ktime_get_ns()) - sleep->start_ns;
 		sleep->start_ns = 0;
 	}
 	return 0;

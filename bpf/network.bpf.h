@@ -5,6 +5,7 @@
 #define PKBPF_NETWORK_BPF_H
 
 #include "network_peer.bpf.h"
+#include "offcpu.bpf.h"
 #include "slot.bpf.h"
 #include "task_filter.bpf.h"
 
@@ -40,6 +41,14 @@ struct network_free_map { /* numbers of array elements that user space has freed
 };
 struct network_free_map network_free_rows SEC(".maps");
 struct network_free_map network_free_histograms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_network_peer);
+	__type(value, __u32);
+} network_labels SEC(".maps");
+struct network_free_map network_free_labels SEC(".maps"); /* numbers that were never used */
 
 struct network_socket {
 	__u64 moment;	   /* process_moment() of the last look at its process and row */
@@ -91,6 +100,44 @@ static __always_inline bool network_in_interval(void)
 	return network_control.start_ns && !network_control.end_ns;
 }
 
+/* Tells user space about a peer, before anything refers to its number. */
+static __always_inline void send_peer(const struct pkbpf_network_row *row, __u32 label)
+{
+	struct pkbpf_event_peer *record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
+
+	/* Without room, waits for it do not know their peer. */
+	if (!record)
+		return;
+	__builtin_memset(record, 0, sizeof(*record));
+	record->header.size = sizeof(*record);
+	record->header.kind = PKBPF_EVENT_PEER;
+	record->header.time_ns = bpf_ktime_get_ns();
+	record->number = label;
+	record->pid = row->peer_pid;
+	record->peer = row->key.peer;
+	__builtin_memcpy(record->comm, row->peer_comm, sizeof(record->comm));
+	__builtin_memcpy(record->name, row->name, sizeof(record->name));
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+/* The number by which waits and stacks refer to the peer of a new row; 0: none is left. */
+static __always_inline __u32 label_of(const struct pkbpf_network_row *row)
+{
+	__u32 *known, label = 0;
+
+	if (!network_config.want_labels && !network_config.want_stacks)
+		return 0;
+	known = bpf_map_lookup_elem(&network_labels, &row->key.peer);
+	if (known)
+		return *known;
+	if (bpf_map_pop_elem(&network_free_labels, &label))
+		return 0;
+	/* When two CPUs meet a peer at once, it has two numbers. */
+	bpf_map_update_elem(&network_labels, &row->key.peer, &label, BPF_ANY);
+	send_peer(row, label);
+	return label;
+}
+
 /* Returns the number of the row of a key; creates the row if it is the first.
  * PKBPF_NETWORK_NO_ROW: no room. */
 static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
@@ -113,6 +160,7 @@ static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
 	__builtin_memcpy(row->name, name->text, sizeof(row->name));
 	row->name_bytes = name->bytes;
 	row->peer_pid = name->pid;
+	__builtin_memcpy(row->peer_comm, name->comm, sizeof(row->peer_comm));
 	__sync_fetch_and_add(&network_next_serial, 1);
 	row->serial = network_next_serial;
 	if (bpf_map_update_elem(&network_row_index, key, &index, BPF_NOEXIST)) {
@@ -121,6 +169,7 @@ static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
 		known = bpf_map_lookup_elem(&network_row_index, key);
 		return known ? *known : PKBPF_NETWORK_NO_ROW;
 	}
+	row->label = label_of(row);
 	row->ready = 1;
 	return index;
 }
@@ -129,6 +178,19 @@ static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
 static __always_inline __u64 network_owner(__u64 pid_tgid)
 {
 	return network_config.per_thread ? pid_tgid : pid_tgid & ~0xffffffffULL;
+}
+
+/* The row of a process and peer. PKBPF_NETWORK_NO_ROW: the last rows are not for new peers. */
+static __always_inline __u32 peer_row_number(const struct pkbpf_network_key *key,
+					     const struct network_name *name)
+{
+	__u32 *known = bpf_map_lookup_elem(&network_row_index, key);
+
+	if (known)
+		return *known;
+	if (network_next_row >= network_control.peer_rows && !network_control.has_freed)
+		return PKBPF_NETWORK_NO_ROW;
+	return network_row_number(key, name);
 }
 
 /* Finds the row of a socket that the current thread uses, and notes it. PKBPF_NETWORK_NO_ROW: no
@@ -151,7 +213,7 @@ static __noinline __u32 network_socket_look(struct sock *sk, struct network_sock
 	key.tid = (__u32)socket->owner;
 	network_peer_of(sk, socket->role, &key.peer, &name);
 	socket->role = key.peer.role;
-	number = network_row_number(&key, &name);
+	number = peer_row_number(&key, &name);
 	if (number == PKBPF_NETWORK_NO_ROW) {
 		__builtin_memset(&key.peer, 0, sizeof(key.peer));
 		key.peer.role = socket->role;

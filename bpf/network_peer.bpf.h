@@ -22,6 +22,7 @@ struct network_name {
 	char text[NAME_ROOM];
 	__u32 bytes;
 	__u32 pid;
+	char comm[PKBPF_COMM_SIZE]; /* of that process */
 };
 
 /* An address is longer than its family by this. */
@@ -57,6 +58,20 @@ static __always_inline __u64 hash_name(const struct network_name *name)
 	return hash;
 }
 
+static __always_inline void read_process(struct pid *pid, struct network_name *name)
+{
+	struct hlist_node *link = pid ? BPF_CORE_READ(pid, tasks[1].first) : NULL;
+	struct task_struct *task;
+
+	if (!pid)
+		return;
+	name->pid = BPF_CORE_READ(pid, numbers[0].nr);
+	if (!link)
+		return;
+	task = (void *)(link - 1) - bpf_core_field_offset(struct task_struct___links, pid_links);
+	BPF_CORE_READ_INTO(&name->comm, task, comm);
+}
+
 /* A server's accepted sockets have the name of the one that listens; clients mostly have none. */
 static __always_inline void peer_of_unix(struct sock *sk, struct pkbpf_network_peer *peer,
 					 struct network_name *name)
@@ -73,7 +88,7 @@ static __always_inline void peer_of_unix(struct sock *sk, struct pkbpf_network_p
 		peer->role = PKBPF_NETWORK_SERVER;
 	if (peer->role == PKBPF_NETWORK_SERVER)
 		return (void)(*(__u64 *)peer->address = hash_name(name));
-	name->pid = pid ? BPF_CORE_READ(pid, numbers[0].nr) : 0;
+	read_process(pid, name);
 	hash = peer->role ? hash_name(name) : name->pid;
 	*(__u64 *)peer->address = hash;
 }

@@ -56,7 +56,6 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	struct pkbpf_thread *thread = thread_at(slot);
 	struct pkbpf_wait_row_key key = {
 		.stack_id = stack_id,
-		.waker_id = waker_id,
 		.state = (__u16)state,
 		.open = flags & PKBPF_THREAD_OPEN,
 	};
@@ -65,6 +64,7 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 
 	if (!thread)
 		return PKBPF_NO_ROW;
+	key.waker_id = pkbpf_wait_row_cause(waker_id, thread->peer);
 	key.comm = (__u32)pkbpf_comm_hash(((__u64 *)thread->comm)[0], ((__u64 *)thread->comm)[1]);
 	key.pid = thread->pid;
 	key.tid = offcpu_config.per_thread ? thread->tid : 0;
@@ -86,6 +86,7 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	}
 	row->stack_id = stack_id;
 	row->waker_id = waker_id;
+	row->peer = thread->peer;
 	row->tid = key.tid;
 	row->state = state;
 	row->flags = (flags & PKBPF_THREAD_OPEN ? PKBPF_TOTALS_OPEN : 0) |

@@ -23,6 +23,7 @@ static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, 
 	totals->pid = thread->pid;
 	totals->tid = offcpu_config.per_thread ? thread->tid : 0;
 	totals->cgroup_id = thread->cgroup_id;
+	totals->device = thread->peer;
 	totals->profile_kind = PKBPF_PROFILE_OFFCPU;
 	totals->state = state;
 	totals->count = count;

@@ -46,11 +46,23 @@ int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 /* Sends a finished wait for the trace. A global function; always returns 0. */
 int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 
+/* A cut has sent this part of a wait as one whose peer is unknown: it was, at that time. */
+static __always_inline __u64 before_cut(const struct pkbpf_thread *thread, __u64 wait_ns,
+					__u64 queue_ns)
+{
+	__u64 begin_ns = thread->since_ns - wait_ns - queue_ns, cut_ns = offcpu_control.cut_ns;
+
+	if (!thread->peer || offcpu_control.quota || cut_ns <= begin_ns)
+		return 0;
+	return cut_ns - begin_ns < wait_ns ? cut_ns - begin_ns : wait_ns;
+}
+
 /* Adds a finished wait to its stack's row. */
 static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns,
 				    __u64 queue_ns)
 {
 	__u32 weight = thread->weight, index = thread->row;
+	__u64 before_ns = before_cut(thread, wait_ns, queue_ns);
 	struct pkbpf_wait_row *row;
 
 	if (!weight)
@@ -58,7 +70,12 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 	/* The waits that this one represents had no stack taken. */
 	if (weight > 1)
 		wait_ns -= thread->taking_ns < wait_ns ? thread->taking_ns : wait_ns;
-	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
+	row = before_ns ? bpf_map_lookup_elem(&offcpu_rows, &index) : NULL;
+	if (row) {
+		__sync_fetch_and_add(&row->total_ns, before_ns);
+		wait_ns -= before_ns;
+	}
+	if (offcpu_config.wakers || index == PKBPF_NO_ROW || thread->peer)
 		index = row_number(slot, thread->stack_id, thread->waker_id, thread->state,
 				   thread->flags);
 	row = bpf_map_lookup_elem(&offcpu_rows, &index);
@@ -117,6 +134,7 @@ static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, 
 	if (offcpu_config.trace_ns && wait_ns + queue_ns >= offcpu_config.trace_ns)
 		wait_trace(slot, wait_ns, queue_ns);
 	thread->flags = 0;
+	thread->peer = 0;
 }
 
 /* The same for rare cases: a global function; always returns 0. */

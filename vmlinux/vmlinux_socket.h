@@ -48,8 +48,22 @@ struct upid {
 	int nr;
 };
 
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+/* By kind: 1 is a process. */
 struct pid {
+	struct hlist_head tasks[4];
 	struct upid numbers[1];
+};
+
+struct task_struct___links {
+	struct hlist_node pid_links[4];
 };
 
 struct sock {

@@ -110,6 +110,7 @@ struct pkbpf_offcpu_control {
 	__u32 waker_stacks;
 	/* wake-ups of any thread seen while wakers are sampled; approximate */
 	__u64 wakeups;
+	__u64 cut_ns; /* of the last cut; 0: none yet */
 };
 
 /* For the programs that see regions. */
@@ -213,12 +214,18 @@ struct pkbpf_network_config {
 	__u8 per_thread;		/* rows by thread */
 	__u8 state_argument;		/* sched_switch passes the state; see switch_state() */
 	__u8 has_storage;		/* sockets and threads have storage of programs */
-	__u8 reserved[5];
+	__u8 want_labels;		/* waits are to know their peer */
+	__u8 want_stacks;		/* of a sample of messages */
+	__u8 reserved[3];
 };
 
 struct pkbpf_network_control {
 	__u64 start_ns; /* 0: the interval has not begun */
 	__u64 end_ns;	/* 0: it has not ended */
+	/* Rows from this one on are for processes whose further peers are counted together, unless
+	 * user space has freed rows. */
+	__u32 peer_rows;
+	__u32 has_freed;
 };
 
 #endif

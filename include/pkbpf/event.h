@@ -254,7 +254,9 @@ struct pkbpf_event_totals {
 	__u32 pid;
 	__u32 tid; /* 0: the process's threads together */
 	__u64 cgroup_id;
-	__u32 device;	   /* block I/O: major << 20 | minor; network: number of the peer; else 0 */
+	/* block I/O: major << 20 | minor; network, and off-CPU if it is known: number of the peer;
+	 * else 0 */
+	__u32 device;
 	__u8 profile_kind; /* enum pkbpf_profile_kind */
 	__u8 state;	   /* off-CPU: wait state; block I/O: operation; faults: minor or major */
 	__u8 measure;	   /* 0: the kind's weight; others per kind (block I/O 1: queue time) */

@@ -16,6 +16,9 @@ enum {
 	PKBPF_EVENT_PEER = 80, /* struct pkbpf_event_peer */
 };
 
+/* Numbers of peers that the kernel side has sent itself begin here. */
+#define PKBPF_NETWORK_LABEL 0x40000000U
+
 /* measure of totals of kind NETWORK; device is the number of an earlier PEER record. Part of the
  * recording format. */
 enum pkbpf_network_measure {
@@ -38,6 +41,9 @@ enum pkbpf_network_measure {
 	PKBPF_NETWORK_WAITS = 7,
 	/* max: most bytes in a queue of a socket; state: enum pkbpf_network_direction */
 	PKBPF_NETWORK_QUEUES = 8,
+	/* Messages that stack_id stands for, estimated from a sample: count; total: bytes; state:
+	 * enum pkbpf_network_direction */
+	PKBPF_NETWORK_STACKS = 9,
 };
 
 enum pkbpf_network_direction {
@@ -130,8 +136,9 @@ struct pkbpf_network_row {
 	char name[PKBPF_NETWORK_NAME + 4]; /* as in pkbpf_event_peer; the first byte may be NUL */
 	__u32 name_bytes;
 	__u32 peer_pid; /* of the other end of a UNIX socket; 0: unknown */
+	char peer_comm[PKBPF_COMM_SIZE];
 	__u32 ready;	/* 1: user space may read the row */
-	__u32 reserved;
+	__u32 label;	/* number of a PEER record of the kernel side; 0: none */
 	__u64 sent, sent_bytes, received, received_bytes;
 	__u64 accepts, retransmits;
 	struct pkbpf_network_lengths connects, round_trips, responses, waits;

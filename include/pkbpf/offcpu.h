@@ -107,7 +107,8 @@ struct pkbpf_thread {
 	__u64 count[PKBPF_WAIT_STATES];
 	__u64 without_stack; /* number of waits not chosen */
 	/* Time to take the stack of a wait that represents others. The time is part of the wait. */
-	__u64 taking_ns;
+	__u32 taking_ns;
+	__u32 peer; /* whose message ended the last wait: number of a PEER record; 0: unknown */
 
 	__u64 stack_id; /* stack of the wait, when the wait found no row */
 	__u64 waker_id;
@@ -148,7 +149,7 @@ struct pkbpf_wait_row {
 	__u64 queue_ns, queue_max_ns; /* run-queue parts of these waits, after the wake-up */
 	/* parts of total_ns and queue_ns that represent waits that were not chosen */
 	__u64 estimated_ns, estimated_queue_ns;
-	__u32 reserved2;
+	__u32 peer; /* as in pkbpf_thread */
 	/* must be last: it keeps its value when the fields before it are cleared, see
 	 * slot_take() */
 	__u32 claims;
@@ -164,6 +165,12 @@ struct pkbpf_wait_row_key {
 	__u32 comm;
 	__u16 state, open;
 };
+
+/* waker_id in the key of a row: the peer is part of it. */
+static inline __u64 pkbpf_wait_row_cause(__u64 waker_id, __u32 peer)
+{
+	return waker_id ^ peer * 0x9E3779B97F4A7C15ULL;
+}
 
 struct pkbpf_wait_histogram {
 	__u32 pid, state;

@@ -9,9 +9,14 @@ command -v python3 >/dev/null || skip "no python3 here"
 grep -q sock_send_length /sys/kernel/btf/vmlinux || skip "this kernel has no tracepoint sock_send_length"
 
 begin "what a client and a server count of each other"
-record -e network -o report.json -o report.pkbpf -- python3 "$here/network_talk.py" "$work/counts.json" &&
+record -e network,offcpu -o report.json -o report.pkbpf -o report.folded -o report.pb.gz -- python3 "$here/network_talk.py" "$work/counts.json" &&
 	checker "$here/network_check.py" counts.json report.json
 command -v jsonschema >/dev/null && { jsonschema -i report.json "$schema" >said 2>&1 || fail "the schema: $(head -c 400 said)"; }
+
+begin "stacks of messages and of waits end in their peer"
+checker "$here/network_stacks.py" counts.json report.json report.network.folded report.offcpu.folded
+slow=$(python3 -c 'import json; print(json.load(open("counts.json"))["ports"]["slow"])')
+gzip -dc report.offcpu.pb.gz | grep -aq "tcp 127.0.0.1:$slow" || fail "the pprof file does not name the peer"
 
 begin "the same from its recording"
 "$pkbpf" report -q report.pkbpf -o again.json >said 2>&1 || fail "pkbpf report: $(cat said)"
@@ -27,7 +32,8 @@ grep -q 'its connections to a peer fail: Connection refused' text || fail "not t
 "$pkbpf" report -q report.pkbpf -f json --fail-if 'network.response_p99>30ms' >/dev/null 2>said
 [ $? = 3 ] || fail "--fail-if network.response_p99 does not hold: $(cat said)"
 
-begin "not unless it is named"
+begin "alone, and not unless it is named"
+record -e network -d 100ms -o alone.json
 record -d 100ms -o plain.json
 [ "$(python3 -c 'import json; print("network" in json.load(open("plain.json"))["events"])')" = False ] ||
 	fail "the network is recorded without being asked for"

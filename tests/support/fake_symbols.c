@@ -50,6 +50,7 @@ static struct symbol default_symbol(const struct frame_location *location, const
 	case FRAME_TRUNCATED:
 	case FRAME_PYTHON:
 	case FRAME_REGION:
+	case FRAME_PEER:
 		break;
 	}
 	return symbol;

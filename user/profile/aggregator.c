@@ -11,6 +11,7 @@
 #include <pkbpf/memory.h>
 #include <pkbpf/trace.h>
 
+#include "base/cleanup.h"
 #include "event/peer_event.h"
 #include "event/region_event.h"
 #include "event/resource_event.h"
@@ -273,6 +274,41 @@ static uint32_t waker_of_totals(struct aggregator *aggregator, struct profile *p
 	return waker ? aggregator_stack_in(aggregator, profile, waker->stack) + 1 : 0;
 }
 
+/* The same stack with the peer that its events are about as its leaf. */
+static uint32_t stack_about_peer(struct aggregator *aggregator, struct profile *profile,
+				 uint32_t stack, uint32_t label)
+{
+	const uint64_t *known = hash_map_find(&aggregator->peer_numbers, label);
+	const struct peer *peer = known ? peer_table_at(aggregator->peers, (uint32_t)*known) : NULL;
+	_cleanup_free_ uint32_t *frames = NULL;
+	const uint32_t *from;
+	size_t count;
+
+	if (!peer)
+		return stack;
+	from = profile_stack(profile, stack, &count);
+	frames = malloc((count + 1) * sizeof(*frames));
+	if (!frames)
+		return UINT32_MAX;
+	memcpy(frames + 1, from, count * sizeof(*frames));
+	frames[0] = profile_intern_peer(profile, (uint32_t)*known, peer);
+	return frames[0] == UINT32_MAX ? UINT32_MAX
+				       : profile_intern_stack(profile, frames, count + 1);
+}
+
+/* A measure that gives its weight to stacks. */
+static bool has_stack(const struct totals_view *totals)
+{
+	return totals->measure ==
+	       (totals->kind == PKBPF_PROFILE_NETWORK ? PKBPF_NETWORK_STACKS : 0);
+}
+
+static bool has_peer(const struct totals_view *totals)
+{
+	return totals->device &&
+	       (totals->kind == PKBPF_PROFILE_NETWORK || totals->kind == PKBPF_PROFILE_OFFCPU);
+}
+
 static bool add_totals_row(struct aggregator *aggregator, struct profile *profile,
 			   const struct totals_view *totals, const struct process *process,
 			   struct numbered_stack *stack)
@@ -293,6 +329,8 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 	};
 	bool wanted = stack && aggregator->options.want_user;
 
+	if (has_peer(totals) && stack && row.stack != UINT32_MAX)
+		row.stack = stack_about_peer(aggregator, profile, row.stack, totals->device);
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
 		return false;
 	profile_count_end(profile, process->id, wanted ? stack->user_end : PKBPF_END_NONE,
@@ -343,9 +381,13 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 	if (totals->stack_id && !stack)
 		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] += totals->count;
 	/* Stacks get only the weight of their kind; other measures describe the same events. */
-	if (totals->measure == 0 && !add_totals_row(aggregator, profile, totals, process, stack))
+	if (has_stack(totals) && !add_totals_row(aggregator, profile, totals, process, stack))
 		return false;
 	key.process = process->id;
+	if (key.kind == PKBPF_PROFILE_NETWORK && has_stack(totals))
+		return true;
+	if (key.kind == PKBPF_PROFILE_OFFCPU)
+		key.device = 0;
 	if (key.kind == PKBPF_PROFILE_NETWORK && !number_peer(aggregator, profile, &key.device))
 		return false;
 	return profile_add_distribution(profile, &key, &change) == 0;

@@ -139,6 +139,8 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 
 static enum function_mark mark_of(const struct frame *frame)
 {
+	if (frame->location.space == FRAME_PEER)
+		return FUNCTION_TRUNCATED;
 	if (frame->location.space == FRAME_KERNEL || frame->symbol.flags & SYMBOL_IS_KERNEL)
 		return FUNCTION_KERNEL;
 	if (frame->symbol.flags & SYMBOL_IS_PYTHON)

@@ -15,8 +15,10 @@ enum function_mark {
 	FUNCTION_KERNEL,
 	FUNCTION_INLINED, /* into its caller; takes precedence over the others */
 	FUNCTION_JIT,
-	FUNCTION_PYTHON,    /* or of another interpreter */
-	FUNCTION_TRUNCATED, /* not a function: the reason why the stack ends here */
+	FUNCTION_PYTHON, /* or of another interpreter */
+	/* not a function: the reason why the stack ends here, or at its leaf the peer it is about
+	 */
+	FUNCTION_TRUNCATED,
 };
 
 /* Strings come from the target: not escaped, never NULL; "" is unknown. */
@@ -31,6 +33,12 @@ struct function {
 	enum function_mark mark;
 	bool named; /* a symbol was found */
 };
+
+/* Kernel code, or no code at all. */
+static inline bool function_is_outside(const struct function *function)
+{
+	return function->mark == FUNCTION_KERNEL || function->mark == FUNCTION_TRUNCATED;
+}
 
 struct function_table_options {
 	bool lines; /* each line of a function is a function of its own */

@@ -2,9 +2,11 @@
 /* Holds the frames, stacks and strings that slices share, and imports frames of other profiles. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/string_pool.h"
+#include "profile/account/peer_text.h"
 #include "profile/profile_private.h"
 #include "symbol/dwarf/line_store.h"
 
@@ -77,11 +79,11 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 	return frame_table_put(&profile->names->frames, &copy);
 }
 
-uint32_t profile_intern_region(struct profile *profile, uint32_t number, const char *name)
+/* A frame that is no address, but has a name. */
+static uint32_t intern_named(struct profile *profile, const struct frame_location *location,
+			     const char *text)
 {
-	const struct frame_location location = {.space = FRAME_REGION, .object = number};
-	uint32_t id = frame_table_add(&profile->names->frames, &location);
-	char text[PKBPF_SPAN_NAME + 2];
+	uint32_t id = frame_table_add(&profile->names->frames, location);
 	struct symbol_line line = {.function = text, .file = ""};
 	struct symbol symbol = {.result = SYMBOL_FOUND, .lines = &line, .line_count = 1};
 	struct frame *frame;
@@ -89,14 +91,31 @@ uint32_t profile_intern_region(struct profile *profile, uint32_t number, const c
 	if (id == FRAME_TABLE_NONE)
 		return UINT32_MAX;
 	frame = frame_table_at(&profile->names->frames, id);
-	if (frame->named)
+	if (frame->named && !strcmp(frame->symbol.lines[0].function, text))
 		return id;
-	snprintf(text, sizeof(text), "[%.*s]", PKBPF_SPAN_NAME - 1, name);
 	if (!put_lines(profile->names, &symbol))
 		return UINT32_MAX;
 	frame->symbol = symbol;
 	frame->named = true;
 	return id;
+}
+
+uint32_t profile_intern_region(struct profile *profile, uint32_t number, const char *name)
+{
+	char text[PKBPF_SPAN_NAME + 2];
+
+	snprintf(text, sizeof(text), "[%.*s]", PKBPF_SPAN_NAME - 1, name);
+	return intern_named(
+		profile, &(struct frame_location){.space = FRAME_REGION, .object = number}, text);
+}
+
+uint32_t profile_intern_peer(struct profile *profile, uint32_t number, const struct peer *peer)
+{
+	char name[PEER_TEXT_SIZE], text[PEER_TEXT_SIZE + 2];
+
+	snprintf(text, sizeof(text), "[%s]", peer_text(name, peer));
+	return intern_named(profile,
+			    &(struct frame_location){.space = FRAME_PEER, .object = number}, text);
 }
 
 /* Estimated bytes of a string with its place in the index; names of threads and cgroups are

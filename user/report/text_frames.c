@@ -32,7 +32,7 @@ static size_t first_of_user(const struct function_table *functions, const uint32
 {
 	size_t first = 0;
 
-	while (first < count && function_table_get(functions, ids[first])->mark == FUNCTION_KERNEL)
+	while (first < count && function_is_outside(function_table_get(functions, ids[first])))
 		first++;
 	return first;
 }

@@ -2,12 +2,9 @@
 /* Adds network messages up by process and peer. */
 #include "rows/peers.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/array.h"
 
@@ -176,91 +173,4 @@ void peer_rows_done(struct peer_rows *rows)
 	free(rows->items);
 	free(rows->parts);
 	*rows = (struct peer_rows){0};
-}
-
-const char *peer_protocol(const struct peer *peer)
-{
-	const struct pkbpf_network_peer *address = &peer->address;
-
-	if (address->family == PKBPF_NETWORK_UNIX)
-		return address->protocol == PKBPF_NETWORK_DATAGRAM ? "unix datagram" : "unix";
-	if (address->family == PKBPF_NETWORK_OTHERS)
-		return "other";
-	if (address->protocol == PKBPF_NETWORK_TCP)
-		return "tcp";
-	return address->protocol == PKBPF_NETWORK_UDP ? "udp" : "ip";
-}
-
-char *peer_address(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
-{
-	static const uint8_t none[16];
-	const struct pkbpf_network_peer *address = &peer->address;
-
-	buffer[0] = '\0';
-	if (memcmp(address->address, none, sizeof(none)) == 0)
-		return buffer;
-	if (address->family == PKBPF_NETWORK_IPV4)
-		inet_ntop(AF_INET, address->address, buffer, PEER_TEXT_SIZE);
-	else if (address->family == PKBPF_NETWORK_IPV6)
-		inet_ntop(AF_INET6, address->address, buffer, PEER_TEXT_SIZE);
-	return buffer;
-}
-
-static void unix_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
-{
-	const char *name = peer->name[0] ? peer->name : "without a name";
-	const char *clients = peer->address.role == PKBPF_NETWORK_SERVER ? " from clients" : "";
-
-	snprintf(buffer, PEER_TEXT_SIZE, "%s %s%s", peer_protocol(peer), name, clients);
-}
-
-static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
-{
-	bool is_ipv6 = peer->address.family == PKBPF_NETWORK_IPV6;
-	char address[PEER_TEXT_SIZE];
-
-	peer_address(address, peer);
-	if (peer->address.role == PKBPF_NETWORK_SERVER)
-		snprintf(buffer, PEER_TEXT_SIZE, "%s :%u from %.64s", peer_protocol(peer),
-			 peer->address.port, address[0] ? address : "clients");
-	else
-		snprintf(buffer, PEER_TEXT_SIZE, "%s %s%.64s%s:%u", peer_protocol(peer),
-			 is_ipv6 ? "[" : "", address[0] ? address : "any", is_ipv6 ? "]" : "",
-			 peer->address.port);
-}
-
-/* Sockets of other families are told apart by that alone, in place of the port. */
-static char *others_text(char buffer[PEER_TEXT_SIZE], unsigned int family)
-{
-	static const struct {
-		unsigned int family;
-		const char *name;
-	} names[] = {
-		{0, "others"},	     {AF_NETLINK, "netlink"},	{AF_PACKET, "packets"},
-		{AF_VSOCK, "vsock"}, {AF_ALG, "kernel crypto"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].family == family)
-			return strcpy(buffer, names[i].name);
-	snprintf(buffer, PEER_TEXT_SIZE, "address family %u", family);
-	return buffer;
-}
-
-char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
-{
-	size_t length;
-
-	if (!peer)
-		return strcpy(buffer, "unknown");
-	if (peer->address.family == PKBPF_NETWORK_OTHERS)
-		return others_text(buffer, peer->address.port);
-	if (peer->address.family == PKBPF_NETWORK_UNIX)
-		unix_text(buffer, peer);
-	else
-		inet_text(buffer, peer);
-	length = strlen(buffer);
-	if (peer->comm[0])
-		snprintf(buffer + length, PEER_TEXT_SIZE - length, " (%s)", peer->comm);
-	return buffer;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/account/peer_text.h"
 #include "profile/profile.h"
 #include "rows/part/row_part.h"
 
@@ -38,15 +39,5 @@ struct peer_rows {
 /* Zero-initialised is empty. -ENOMEM. */
 int peer_rows_init(struct peer_rows *rows, const struct profile *profile);
 void peer_rows_done(struct peer_rows *rows);
-
-#define PEER_TEXT_SIZE 192
-
-/* "tcp 10.0.0.7:5432", "unix /run/x.sock", "tcp :80 from 10.0.0.9"; with the process at
- * the other end, when it is known. Not escaped. peer NULL: "unknown". */
-char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer);
-/* "10.0.0.7"; "" of UNIX sockets and of servers without a single peer. */
-char *peer_address(char buffer[PEER_TEXT_SIZE], const struct peer *peer);
-/* "tcp", "udp", "unix", "unix datagram", "other" */
-const char *peer_protocol(const struct peer *peer);
 
 #endif

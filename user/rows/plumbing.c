@@ -79,7 +79,7 @@ void plumbing_done(struct plumbing *plumbing)
 
 static bool is_of_program(const struct function *function)
 {
-	return function->mark != FUNCTION_KERNEL && function->mark != FUNCTION_TRUNCATED;
+	return !function_is_outside(function);
 }
 
 bool plumbing_is_of_interpreter(const struct function *function)

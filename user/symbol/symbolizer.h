@@ -29,6 +29,9 @@ enum frame_space {		     /* numbers are in recordings: for good */
 		   /* not an address: object = number of the region around the stack, at its root;
 		      named when it is made */
 		   FRAME_REGION = 6,
+		   /* not an address: object = number of the peer that the stack is about, as its
+		      leaf; named when it is made */
+		   FRAME_PEER = 7,
 };
 
 struct frame_location {

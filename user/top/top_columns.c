@@ -13,6 +13,7 @@
 /* Of a number without its sign. */
 #define NUMBER_SIZE  (TOP_CELL_SIZE - 1)
 #define BY(grouping) (1U << ROWS_BY_##grouping)
+#define NETWORK	     (1U << PKBPF_PROFILE_NETWORK)
 
 static bool pid(const struct resource_rows *rows, const struct resource_row *row, double *ret_value)
 {
@@ -136,6 +137,12 @@ static const struct top_column columns[] = {
 	 .expendable = 11},
 	{"RSS", "resident memory", TOP_UNIT_BYTES, 6, .figure = "memory.rss", .expendable = 3},
 	{"THR", "threads", TOP_UNIT_COUNT, 5, .value = threads, .expendable = 7},
+	{"RECV/s", "bytes received from the network", TOP_UNIT_BYTES, 7,
+	 .figure = "network.received", .is_rate = true, .expendable = 13, .kinds = NETWORK},
+	{"SENT/s", "bytes sent to the network", TOP_UNIT_BYTES, 7, .figure = "network.sent",
+	 .is_rate = true, .expendable = 14, .kinds = NETWORK},
+	{"RESP99", "99th percentile of the time to the answer of a network server", TOP_UNIT_NS, 7,
+	 .figure = "network.response_p99", .expendable = 15, .kinds = NETWORK},
 };
 
 const struct top_column *top_column_at(size_t index)

@@ -28,6 +28,8 @@ struct top_column {
 	unsigned int expendable;
 	/* 1 << enum rows_by of those that have it; 0: all. */
 	unsigned int groupings;
+	/* 1 << kind of events that it needs one of; 0: none. */
+	unsigned int kinds;
 	const char *figure; /* NULL: value */
 	bool is_rate;	    /* shown per second */
 	/* false: not known. */

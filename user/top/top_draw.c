@@ -98,10 +98,11 @@ static uint32_t choose_columns(const struct top *top, size_t width)
 {
 	uint32_t chosen = 0;
 	const struct top_column *column;
+	uint32_t kinds = profile_info_read(top->shown)->kinds_mask;
 	size_t used = HOTTEST_LEAST;
 
 	for (size_t i = 0; (column = top_column_at(i)); i++) {
-		if (!top_column_has(column, top->by))
+		if (!top_column_has(column, top->by) || (column->kinds && !(column->kinds & kinds)))
 			continue;
 		chosen |= 1U << i;
 		used += column->width + 1;
@@ -171,7 +172,7 @@ static bool place_of(const struct top *top, uint32_t stack, uint32_t *ret_functi
 		count = STACK_MAX;
 	memcpy(functions, all, count * sizeof(*functions));
 	count = plumbing_remove(&top->plumbing, functions, count);
-	while (i < count && function_table_get(table, functions[i])->mark == FUNCTION_KERNEL)
+	while (i < count && function_is_outside(function_table_get(table, functions[i])))
 		i++;
 	if (!count)
 		return false;

@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/escape.h"
 #include "event/counter_table.h"
 #include "rows/figure_table.h"
+#include "web/metric_text.h"
 
 /* More groups than that become one: a scrape stays small whatever runs here. */
 #define GROUPS_MAX 50
@@ -34,6 +34,12 @@ static const char *const figure_names[METRIC_FIGURES] = {
 	"memory.rss",
 	"memory.oom_killed",
 	"threads.alive",
+	"network.messages",
+	"network.sent",
+	"network.received",
+	"network.failures",
+	"network.retransmits",
+	"network.wait",
 };
 
 static bool is_gauge(const char *name)
@@ -127,26 +133,10 @@ void metrics_add(struct metrics *metrics, const struct resource_rows *rows)
 	for (size_t i = 0; i < rows->all_count; i++)
 		add_row(metrics, rows, &rows->items[i]);
 	forget_groups(metrics);
+	peer_metrics_add(&metrics->peers, rows->profile);
 }
 
 /* ---- writing ---- */
-
-static void write_head(FILE *out, const char *name, const char *type, const char *help)
-{
-	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_label(FILE *out, const char *text)
-{
-	char clean[METRIC_NAME_SIZE];
-
-	escape_terminal(clean, sizeof(clean), text);
-	for (const char *c = clean; *c; c++) {
-		if (*c == '"' || *c == '\\')
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-}
 
 /* "offcpu.disk" in nanoseconds becomes "pkbpf_offcpu_disk_seconds_total". */
 static void name_of(const struct figure *figure, const char *suffix, char *ret_name, size_t size)
@@ -176,10 +166,10 @@ static void write_figure(const struct metrics *metrics, size_t index, FILE *out)
 		if (!group->known[index] || (gauge && group->seen != metrics->slices))
 			continue;
 		if (!begun)
-			write_head(out, name, gauge ? "gauge" : "counter", figure->summary);
+			metric_text_head(out, name, gauge ? "gauge" : "counter", figure->summary);
 		begun = true;
 		fprintf(out, "%s{container=\"", name);
-		write_label(out, group->name);
+		metric_text_label(out, group->name);
 		fprintf(out, "\"} %.17g\n", figure->unit == FIGURE_NS ? value / 1e9 : value);
 	}
 }
@@ -188,41 +178,43 @@ static void write_losses(const struct metrics *metrics, FILE *out)
 {
 	bool begun = false;
 
-	write_head(out, "pkbpf_samples_expected_total", "counter", "CPU samples that were due");
+	metric_text_head(out, "pkbpf_samples_expected_total", "counter",
+			 "CPU samples that were due");
 	fprintf(out, "pkbpf_samples_expected_total %" PRIu64 "\n", metrics->expected);
-	write_head(out, "pkbpf_samples_recorded_total", "counter",
-		   "CPU samples that were recorded");
+	metric_text_head(out, "pkbpf_samples_recorded_total", "counter",
+			 "CPU samples that were recorded");
 	fprintf(out, "pkbpf_samples_recorded_total %" PRIu64 "\n", metrics->recorded);
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (!PKBPF_IS_LOSS(counter_table[i].loss) || !metrics->counters[i])
 			continue;
 		if (!begun)
-			write_head(out, "pkbpf_lost_total", "counter", "events lost, by cause");
+			metric_text_head(out, "pkbpf_lost_total", "counter",
+					 "events lost, by cause");
 		begun = true;
 		fprintf(out, "pkbpf_lost_total{cause=\"");
-		write_label(out, counter_table[i].text);
+		metric_text_label(out, counter_table[i].text);
 		fprintf(out, "\"} %" PRIu64 "\n", metrics->counters[i]);
 	}
-	write_head(out, "pkbpf_slices_total", "counter", "slices that were stored or tried");
+	metric_text_head(out, "pkbpf_slices_total", "counter", "slices that were stored or tried");
 	fprintf(out, "pkbpf_slices_total %" PRIu64 "\n", metrics->slices);
-	write_head(out, "pkbpf_slices_dropped_total", "counter",
-		   "slices that the front did not take in time");
+	metric_text_head(out, "pkbpf_slices_dropped_total", "counter",
+			 "slices that the front did not take in time");
 	fprintf(out, "pkbpf_slices_dropped_total %" PRIu64 "\n", metrics->dropped);
 }
 
 static void write_machine(const struct metrics *metrics, FILE *out)
 {
 	if (metrics->busy_percent >= 0) {
-		write_head(out, "pkbpf_machine_busy_percent", "gauge",
-			   "busy CPU time of all CPUs in the last slice");
+		metric_text_head(out, "pkbpf_machine_busy_percent", "gauge",
+				 "busy CPU time of all CPUs in the last slice");
 		fprintf(out, "pkbpf_machine_busy_percent %.17g\n", metrics->busy_percent);
 	}
 	if (!metrics->memory_bytes)
 		return;
-	write_head(out, "pkbpf_machine_memory_bytes", "gauge", "memory of the machine");
+	metric_text_head(out, "pkbpf_machine_memory_bytes", "gauge", "memory of the machine");
 	fprintf(out, "pkbpf_machine_memory_bytes %" PRIu64 "\n", metrics->memory_bytes);
-	write_head(out, "pkbpf_machine_memory_available_bytes", "gauge",
-		   "memory that is available");
+	metric_text_head(out, "pkbpf_machine_memory_available_bytes", "gauge",
+			 "memory that is available");
 	fprintf(out, "pkbpf_machine_memory_available_bytes %" PRIu64 "\n",
 		metrics->memory_available_bytes);
 }
@@ -237,40 +229,42 @@ static double own_cpu_seconds(void)
 
 static void write_self(const struct metrics *metrics, FILE *out)
 {
-	write_head(out, "pkbpf_self_cpu_seconds_total", "counter", "CPU time of pkbpf itself");
+	metric_text_head(out, "pkbpf_self_cpu_seconds_total", "counter",
+			 "CPU time of pkbpf itself");
 	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"collector\"} %.9f\n",
 		metrics->collector_cpu_ns / 1e9);
 	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"bpf\"} %.9f\n",
 		metrics->bpf_cpu_ns / 1e9);
 	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"front\"} %.9f\n", own_cpu_seconds());
-	write_head(out, "pkbpf_self_resident_bytes", "gauge",
-		   "peak resident memory of the collector");
+	metric_text_head(out, "pkbpf_self_resident_bytes", "gauge",
+			 "peak resident memory of the collector");
 	fprintf(out, "pkbpf_self_resident_bytes %" PRIu64 "\n", metrics->resident_bytes);
-	write_head(out, "pkbpf_self_map_bytes", "gauge", "kernel memory of BPF maps");
+	metric_text_head(out, "pkbpf_self_map_bytes", "gauge", "kernel memory of BPF maps");
 	fprintf(out, "pkbpf_self_map_bytes %" PRIu64 "\n", metrics->map_bytes);
-	write_head(out, "pkbpf_detail_step", "gauge",
-		   "steps of detail that are shed to keep --max-cpu");
+	metric_text_head(out, "pkbpf_detail_step", "gauge",
+			 "steps of detail that are shed to keep --max-cpu");
 	fprintf(out, "pkbpf_detail_step %u\n", metrics->detail_step);
-	write_head(out, "pkbpf_config_last_reload_successful", "gauge",
-		   "0: the configuration has an error, and the one before is in use");
+	metric_text_head(out, "pkbpf_config_last_reload_successful", "gauge",
+			 "0: the configuration has an error, and the one before is in use");
 	fprintf(out, "pkbpf_config_last_reload_successful %d\n", !metrics->config_failed);
-	write_head(out, "pkbpf_build_info", "gauge", "version of pkbpf");
+	metric_text_head(out, "pkbpf_build_info", "gauge", "version of pkbpf");
 	fprintf(out, "pkbpf_build_info{version=\"%s\"} 1\n", PKBPF_VERSION);
 }
 
 static void write_store(const struct store_state *store, FILE *out)
 {
-	write_head(out, "pkbpf_store_bytes", "gauge", "size of the history, by level");
+	metric_text_head(out, "pkbpf_store_bytes", "gauge", "size of the history, by level");
 	for (int i = 0; i < STORE_LEVELS; i++)
 		fprintf(out, "pkbpf_store_bytes{level=\"%s\"} %" PRIu64 "\n",
 			store_level_name((enum store_level)i), store->bytes[i]);
-	write_head(out, "pkbpf_store_failing", "gauge",
-		   "1 when the last window could not be written");
+	metric_text_head(out, "pkbpf_store_failing", "gauge",
+			 "1 when the last window could not be written");
 	fprintf(out, "pkbpf_store_failing %d\n", store->failing != 0);
-	write_head(out, "pkbpf_store_lost_windows_total", "counter",
-		   "windows that could not be written");
+	metric_text_head(out, "pkbpf_store_lost_windows_total", "counter",
+			 "windows that could not be written");
 	fprintf(out, "pkbpf_store_lost_windows_total %" PRIu64 "\n", store->lost_windows);
-	write_head(out, "pkbpf_store_unreadable_files", "gauge", "segments that cannot be read");
+	metric_text_head(out, "pkbpf_store_unreadable_files", "gauge",
+			 "segments that cannot be read");
 	fprintf(out, "pkbpf_store_unreadable_files %" PRIu64 "\n", store->unreadable_files);
 }
 
@@ -278,6 +272,7 @@ void metrics_write(const struct metrics *metrics, const struct store_state *stor
 {
 	for (size_t i = 0; i < METRIC_FIGURES; i++)
 		write_figure(metrics, i, out);
+	peer_metrics_write(&metrics->peers, out);
 	write_machine(metrics, out);
 	write_losses(metrics, out);
 	write_store(store, out);
@@ -287,4 +282,5 @@ void metrics_write(const struct metrics *metrics, const struct store_state *stor
 void metrics_done(struct metrics *metrics)
 {
 	array_free(&metrics->groups);
+	peer_metrics_done(&metrics->peers);
 }

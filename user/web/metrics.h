@@ -9,8 +9,9 @@
 #include "base/array.h"
 #include "rows/resource_rows.h"
 #include "store/store.h"
+#include "web/peer_metrics.h"
 
-#define METRIC_FIGURES	 16
+#define METRIC_FIGURES	 22
 #define METRIC_NAME_SIZE 129
 
 struct metric_group {
@@ -22,6 +23,7 @@ struct metric_group {
 
 struct metrics {
 	ARRAY_OF(struct metric_group) groups; /* the first is "other" */
+	struct peer_metrics peers;
 	uint64_t slices, dropped;
 	unsigned int detail_step;
 	bool config_failed; /* the last time that it was read */

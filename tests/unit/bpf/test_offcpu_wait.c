@@ -192,6 +192,38 @@ static void a_wait_that_was_not_chosen_is_in_the_account_alone(void **state)
 	assert_int_equal(sent, 0);
 }
 
+static void a_wait_whose_peer_is_known_has_a_row_of_its_own(void **state)
+{
+	struct pkbpf_thread thread = {
+		.state = PKBPF_WAIT_SLEEP, .pending_ns = 1000, .weight = 1, .row = 0, .peer = 7};
+
+	(void)state;
+	wait_split(&thread, 3, 0);
+	assert_int_equal(row(0)->count, 0);
+	assert_int_equal(row(1)->count, 1); /* that of row_number() */
+	assert_int_equal(row(1)->total_ns, 1000);
+	assert_int_equal(thread.peer, 0);
+}
+
+static void what_a_cut_has_sent_stays_without_the_peer(void **state)
+{
+	struct pkbpf_thread thread = {.state = PKBPF_WAIT_SLEEP,
+				      .pending_ns = 1000,
+				      .since_ns = 5000,
+				      .weight = 1,
+				      .row = 0,
+				      .peer = 7};
+
+	(void)state;
+	offcpu_control.cut_ns = 4300;
+	wait_split(&thread, 3, 100);
+	assert_int_equal(row(0)->total_ns, 300);
+	assert_int_equal(row(0)->count, 0);
+	assert_int_equal(row(1)->total_ns, 600);
+	assert_int_equal(row(1)->count, 1);
+	assert_int_equal(thread.time_ns[PKBPF_WAIT_SLEEP], 900);
+}
+
 static void short_waits_are_in_the_account_alone(void **state)
 {
 	struct pkbpf_thread thread = {
@@ -299,6 +331,8 @@ int main(void)
 		TEST(a_preempted_thread_is_on_the_run_queue_all_the_time),
 		TEST(a_chosen_wait_stands_for_others_but_not_with_its_own_cost),
 		TEST(a_wait_that_was_not_chosen_is_in_the_account_alone),
+		TEST(a_wait_whose_peer_is_known_has_a_row_of_its_own),
+		TEST(what_a_cut_has_sent_stays_without_the_peer),
 		TEST(short_waits_are_in_the_account_alone),
 		TEST(a_wait_without_a_row_gets_one_or_is_sent),
 		TEST(only_long_waits_are_traced),

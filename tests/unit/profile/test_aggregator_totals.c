@@ -10,7 +10,10 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "event/decoder.h"
+#include "event/peer_event.h"
 #include "fake_profile.h"
+#include "profile/account/message_counts.h"
 
 #define SERVER "/usr/bin/server"
 
@@ -426,6 +429,111 @@ static void leaves_unwanted_frames_out(void **state)
 	assert_int_equal(depth, 1);
 }
 
+static void peer(struct fixture *fixture, uint32_t number, const char *comm)
+{
+	struct peer_view view = {.number = number,
+				 .peer = {.address = {10, 0, 0, 7},
+					  .port = 5432,
+					  .family = PKBPF_NETWORK_IPV4,
+					  .role = PKBPF_NETWORK_CLIENT,
+					  .protocol = PKBPF_NETWORK_TCP}};
+	struct event_buffer buffer = {0};
+
+	strcpy(view.comm, comm);
+	assert_int_equal(peer_event_encode(&buffer, &view), 0);
+	assert_true(event_decode(buffer.data, buffer.size, &fixture->sink) > 0);
+	event_buffer_done(&buffer);
+}
+
+static void network(struct fixture *fixture, uint8_t measure, uint64_t count, uint64_t total,
+		    uint64_t bytes)
+{
+	struct totals_view view = {
+		.stack_id = measure == PKBPF_NETWORK_STACKS ? 77 : 0,
+		.pid = 100,
+		.device = 3,
+		.kind = PKBPF_PROFILE_NETWORK,
+		.state = PKBPF_NETWORK_SENT,
+		.measure = measure,
+		.comm = "server",
+		.count = count,
+		.total = total,
+		.bytes = bytes,
+	};
+
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+}
+
+static const struct frame *leaf(struct fixture *fixture, size_t row)
+{
+	size_t depth, count;
+	const struct profile_row *items = profile_rows(fixture->fake.profile, &count);
+	const uint32_t *frames = profile_stack(fixture->fake.profile, items[row].stack, &depth);
+
+	return profile_frame(fixture->fake.profile, frames[0]);
+}
+
+static void a_wait_for_a_peer_ends_in_its_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct totals_view view = {.stack_id = 77,
+				   .pid = 100,
+				   .device = 3,
+				   .kind = PKBPF_PROFILE_OFFCPU,
+				   .state = 2,
+				   .comm = "worker",
+				   .count = 1,
+				   .total = 1000};
+
+	peer(fixture, 3, "");
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS(0x400123));
+	totals(fixture, 77, 2, 0, 1, 5000, 5000);
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+	rows(fixture, 2);
+	assert_int_equal(leaf(fixture, 0)->location.space, FRAME_KERNEL);
+	assert_int_equal(leaf(fixture, 1)->location.space, FRAME_PEER);
+	assert_string_equal(leaf(fixture, 1)->symbol.lines[0].function, "[tcp 10.0.0.7:5432]");
+	/* The process at the other end becomes known later. */
+	peer(fixture, 4, "postgres");
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+	rows(fixture, 2);
+	assert_string_equal(leaf(fixture, 1)->symbol.lines[0].function,
+			    "[tcp 10.0.0.7:5432 (postgres)]");
+}
+
+static void sampled_messages_are_scaled_to_the_exact_sums(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct profile_row *row;
+
+	peer(fixture, 3, "");
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS(0x400123));
+	network(fixture, PKBPF_NETWORK_MESSAGES, 1000, 1000, 123457);
+	rows(fixture, 0);
+	network(fixture, PKBPF_NETWORK_STACKS, 64, 6400, 0);
+	network(fixture, PKBPF_NETWORK_STACKS, 32, 640, 0);
+	assert_int_equal(profile_scale_messages(fixture->fake.profile), 0);
+	row = rows(fixture, 1);
+	assert_int_equal(row->count, 1000);
+	assert_int_equal(row->weight, 123457);
+}
+
+static void messages_without_a_sample_have_a_row_without_a_stack(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct profile_row *row;
+	size_t depth;
+
+	peer(fixture, 3, "");
+	network(fixture, PKBPF_NETWORK_MESSAGES, 5, 5, 500);
+	assert_int_equal(profile_scale_messages(fixture->fake.profile), 0);
+	row = rows(fixture, 1);
+	assert_int_equal(row->count, 5);
+	assert_int_equal(row->weight, 500);
+	profile_stack(fixture->fake.profile, row->stack, &depth);
+	assert_int_equal(depth, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -446,6 +554,9 @@ int main(void)
 		TEST(a_stack_that_somebody_keeps_is_not_forgotten),
 		TEST(stacks_that_nothing_names_for_long_are_forgotten),
 		TEST(leaves_unwanted_frames_out),
+		TEST(a_wait_for_a_peer_ends_in_its_name),
+		TEST(sampled_messages_are_scaled_to_the_exact_sums),
+		TEST(messages_without_a_sample_have_a_row_without_a_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,21 @@
 #include "export/json/json_sections.h"
 #include "rows/devices.h"
 
+void json_histogram(struct json_writer *writer, const struct histogram *histogram)
+{
+	json_writer_array_begin(writer, "histogram");
+	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
+		if (!histogram->buckets[i])
+			continue;
+		json_writer_object_begin(writer, NULL);
+		json_writer_u64(writer, "from_ns", histogram_bucket_low(i));
+		json_writer_u64(writer, "to_ns", histogram_bucket_high(i));
+		json_writer_u64(writer, "count", histogram->buckets[i]);
+		json_writer_object_end(writer);
+	}
+	json_writer_array_end(writer);
+}
+
 static void write_times(struct json_writer *writer, const char *key,
 			const struct device_times *times)
 {
@@ -13,17 +28,7 @@ static void write_times(struct json_writer *writer, const char *key,
 	json_writer_u64(writer, "p95_ns", histogram_percentile(&times->histogram, 950));
 	json_writer_u64(writer, "p99_ns", histogram_percentile(&times->histogram, 990));
 	json_writer_u64(writer, "max_ns", times->max_ns);
-	json_writer_array_begin(writer, "histogram");
-	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
-		if (!times->histogram.buckets[i])
-			continue;
-		json_writer_object_begin(writer, NULL);
-		json_writer_u64(writer, "from_ns", histogram_bucket_low(i));
-		json_writer_u64(writer, "to_ns", histogram_bucket_high(i));
-		json_writer_u64(writer, "count", times->histogram.buckets[i]);
-		json_writer_object_end(writer);
-	}
-	json_writer_array_end(writer);
+	json_histogram(writer, &times->histogram);
 	json_writer_object_end(writer);
 }
 

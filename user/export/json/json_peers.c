@@ -6,9 +6,11 @@
 #include "export/json/json_sections.h"
 #include "rows/peers.h"
 
-static void write_lengths(struct json_writer *writer, const char *key,
-			  const struct peer_lengths *lengths)
+static void write_lengths(struct json_writer *writer, const char *key, const struct peer_row *row,
+			  enum pkbpf_network_measure measure, const struct peer_lengths *lengths)
 {
+	struct histogram histogram = {0};
+
 	json_writer_object_begin(writer, key);
 	json_writer_u64(writer, "count", lengths->count);
 	json_writer_u64(writer, "total_ns", lengths->total_ns);
@@ -17,6 +19,10 @@ static void write_lengths(struct json_writer *writer, const char *key,
 		json_writer_u64(writer, "p95_ns", lengths->lengths.p95_ns);
 		json_writer_u64(writer, "p99_ns", lengths->lengths.p99_ns);
 		json_writer_u64(writer, "max_ns", lengths->lengths.max_ns);
+		for (size_t i = 0; i < row->part_count; i++)
+			if (row->parts[i]->key.measure == measure)
+				distribution_merge(row->parts[i], &histogram);
+		json_histogram(writer, &histogram);
 	}
 	json_writer_object_end(writer);
 }
@@ -84,7 +90,7 @@ static void write_row(struct json_writer *writer, const struct profile *profile,
 	json_writer_u64(writer, "received_messages", row->received);
 	json_writer_u64(writer, "received_bytes", row->received_bytes);
 	json_writer_u64(writer, "accepted", row->accepts);
-	write_lengths(writer, "connects", &row->connects);
+	write_lengths(writer, "connects", row, PKBPF_NETWORK_CONNECTS, &row->connects);
 	write_failures(writer, row);
 	json_writer_u64(writer, "retransmits", row->retransmits);
 	json_writer_u64(writer, "round_trip_mean_ns",
@@ -93,8 +99,8 @@ static void write_row(struct json_writer *writer, const struct profile *profile,
 	json_writer_u64(writer, "round_trip_max_ns", row->round_trips.lengths.max_ns);
 	json_writer_u64(writer, "send_queue_max_bytes", row->send_queue_max);
 	json_writer_u64(writer, "receive_queue_max_bytes", row->receive_queue_max);
-	write_lengths(writer, "responses", &row->responses);
-	write_lengths(writer, "waits", &row->waits);
+	write_lengths(writer, "responses", row, PKBPF_NETWORK_RESPONSES, &row->responses);
+	write_lengths(writer, "waits", row, PKBPF_NETWORK_WAITS, &row->waits);
 	json_writer_object_end(writer);
 }
 

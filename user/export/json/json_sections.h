@@ -24,6 +24,8 @@ void json_events(struct json_writer *writer, const struct profile *profile);
 void json_counters(struct json_writer *writer, const struct profile *profile);
 /* "by", "total", "rows" and how many are in none. */
 void json_rows(struct json_writer *writer, const struct resource_rows *rows);
+/* "histogram": buckets that are not empty. */
+void json_histogram(struct json_writer *writer, const struct histogram *histogram);
 /* "devices". -ENOMEM. */
 int json_devices(struct json_writer *writer, const struct profile *profile);
 /* "slow_requests". -ENOMEM. */

@@ -17,6 +17,7 @@
 #include "embedded/page.css.h"
 #include "embedded/page.html.h"
 #include "embedded/page.js.h"
+#include "embedded/peers.js.h"
 #include "embedded/processes.js.h"
 #include "embedded/stacks.js.h"
 #include "embedded/text.js.h"
@@ -26,7 +27,7 @@
 /* In the order in which they use each other. */
 static const char *const scripts[] = {text_js,	   data_js,	 call_tree_js, flame_js,
 				      findings_js, time_line_js, heat_map_js,  processes_js,
-				      stacks_js,   latency_js,	 page_js};
+				      stacks_js,   latency_js,	 peers_js,     page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {

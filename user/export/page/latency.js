@@ -10,7 +10,7 @@ function binsOf(histogram) {
 	return bins;
 }
 
-function histogramFigure(name, requests, times, [first, last]) {
+function histogramFigure(name, requests, times, [first, last], unit = "requests") {
 	const width = 300, height = 92, bins = binsOf(times.histogram || []), highest = Math.max(...bins.values(), 1), x = index => (index - first) / (last - first) * width;
 	const figures = [["p50", times.p50_ns], ["p95", times.p95_ns], ["p99", times.p99_ns], ["max", times.max_ns]];
 	const svg = el("svg", {viewBox: `0 0 ${width} ${height + 16}`, role: "img", "aria-label": `${name}: ` + figures.map(([word, value]) => `${word} ${time(value)}`).join(", ")});
@@ -23,14 +23,14 @@ function histogramFigure(name, requests, times, [first, last]) {
 	for (const [index, number] of bins) {
 		const tall = Math.max(1.5, number / highest * (height - 14));
 		svg.append(el("rect", {x: x(index) + .5, y: height - tall, width: Math.max(1, width / (last - first) - 1), height: tall, style: "fill:var(--s-dk)"},
-			el("title", {}, `${time(2 ** (index / PER_OCTAVE))} to ${time(2 ** ((index + 1) / PER_OCTAVE))}: ${plural(number, "requests")}`)));
+			el("title", {}, `${time(2 ** (index / PER_OCTAVE))} to ${time(2 ** ((index + 1) / PER_OCTAVE))}: ${plural(number, unit)}`)));
 	}
 	figures.slice(0, 3).forEach(([, value], i) => {
 		const place = x(Math.log2(Math.max(1, value)) * PER_OCTAVE);
 		svg.append(el("line", {x1: place, x2: place, y1: i === 2 ? 0 : 6, y2: height, style: "stroke:var(--text);stroke-width:1" + (i < 2 ? ";stroke-dasharray:2 2" : "")}));
 	});
 	svg.append(el("line", {class: "axis", x1: 0, x2: width, y1: height + .5, y2: height + .5}));
-	return el("figure", {}, el("figcaption", {}, el("b", {}, name), el("span", {class: "sub"}, plural(requests, "requests"))), svg,
+	return el("figure", {}, el("figcaption", {}, el("b", {}, name), el("span", {class: "sub"}, plural(requests, unit))), svg,
 		  el("div", {class: "pc num"}, figures.map(([word, value]) => el("span", {}, word, el("b", {}, time(value))))));
 }
 

@@ -2,7 +2,7 @@
 /* One selection for all sections, the keys, the address. */
 const state = {
 	kind: "", view: "graph", rootBelow: false, allFrames: false, pick: null, waits: new Set(), search: "", chosen: -1, range: null, lanes: "resource",
-	by: "row", bars: "active", sort: ["active", -1], rowFilter: "", allRows: false, functionFilter: "", functionSort: "self", latency: "device_time"
+	by: "row", bars: "active", sort: ["active", -1], rowFilter: "", allRows: false, functionFilter: "", functionSort: "self", latency: "device_time", peerSort: ["waited", -1], allPeers: false
 };
 
 const KEYS = [["/", "search functions"], ["1 \u2026 4", "kinds of events"], ["f", "flame graph: arrows move, Enter zooms, Backspace goes out, Esc returns"], ["t", "table of functions with callers and callees"],
@@ -46,6 +46,7 @@ function change(how) {
 	showProcesses();
 	showStacks();
 	showLatency();
+	showPeers();
 	saveAddress();
 	scrollTo(0, y);
 }
@@ -124,6 +125,7 @@ function followSections() {
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
+	if (!profile.report.peers) for (const element of $$("#network, nav a[href='#network']")) element.hidden = true;
 	if (!hasTimes()) for (const element of $$("#time, nav a[href='#time']")) element.remove();
 	$("#load").remove();
 	$("#page").hidden = false;

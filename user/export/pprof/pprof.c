@@ -72,6 +72,7 @@ struct pprof {
 	uint32_t location_count;
 	ARRAY_OF(uint32_t) met;	  /* functions by their number - 1 */
 	ARRAY_OF(uint64_t) stack; /* of the sample at hand */
+	char peer[256];		  /* its peer's name */
 };
 
 /* What a kind counts and measures, as other tools call it; others have their own name. */
@@ -227,6 +228,7 @@ static uint64_t address_of(const struct frame *frame)
 	case FRAME_TRUNCATED:
 	case FRAME_PYTHON:
 	case FRAME_REGION:
+	case FRAME_PEER:
 		break;
 	}
 	return 0;
@@ -286,6 +288,27 @@ static void write_label(struct pprof *pprof, const char *key, const char *text, 
 	proto_message(&pprof->message, SAMPLE_LABEL, &pprof->inner);
 }
 
+/* Without the brackets of the frame. */
+static const char *peer_of(struct pprof *pprof, const struct profile_row *row)
+{
+	size_t count, functions;
+	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count), *function;
+	const struct frame *leaf = count ? profile_frame(pprof->profile, frames[0]) : NULL;
+	size_t length;
+
+	if (!leaf || leaf->location.space != FRAME_PEER)
+		return "";
+	function = function_table_frame(pprof->functions, frames[0], &functions);
+	if (!functions)
+		return "";
+	snprintf(pprof->peer, sizeof(pprof->peer), "%s",
+		 function_table_get(pprof->functions, function[0])->name + 1);
+	length = strlen(pprof->peer);
+	if (length)
+		pprof->peer[length - 1] = '\0';
+	return pprof->peer;
+}
+
 static void write_labels(struct pprof *pprof, const struct profile_row *row)
 {
 	const struct process *process =
@@ -305,6 +328,7 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 	write_label(pprof, "tid", NULL, row->tid == PROFILE_NO_THREAD ? 0 : row->tid);
 	write_label(pprof, "container", container, 0);
 	write_label(pprof, "state", kind->state_name ? kind->state_name(row->state) : "", 0);
+	write_label(pprof, "peer", peer_of(pprof, row), 0);
 }
 
 static bool write_sample(struct pprof *pprof, const struct profile_row *row)

@@ -2,4 +2,4 @@
 /* Network messages in the report. */
 #include "report/text_kind.h"
 
-const struct text_kind text_kind_network = {.without_stacks = true, .sections = {text_peers}};
+const struct text_kind text_kind_network = {.sections = {text_peers}};

@@ -81,10 +81,11 @@ static void network_free(struct source *source)
 static void network_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
-		skeleton->maps.network_rows,	  skeleton->maps.network_row_index,
-		skeleton->maps.network_free_rows, skeleton->maps.network_histograms,
-		skeleton->maps.network_sockets,	  skeleton->maps.network_free_histograms,
-		skeleton->maps.network_sleeps,
+		skeleton->maps.network_rows,	    skeleton->maps.network_row_index,
+		skeleton->maps.network_free_rows,   skeleton->maps.network_histograms,
+		skeleton->maps.network_sockets,	    skeleton->maps.network_free_histograms,
+		skeleton->maps.network_sleeps,	    skeleton->maps.network_labels,
+		skeleton->maps.network_free_labels, skeleton->maps.network_thinnings,
 	};
 	struct bpf_program *programs[PROGRAMS];
 
@@ -178,8 +179,15 @@ static int network_configure(struct session *session, _unused_ const struct sour
 		network_free(source);
 		return err;
 	}
+	/* Stacks have numbers, but none is recognized before it is unwound (stack_maps.c). */
+	bpf_map__set_autocreate(skeleton->maps.stacks_sent, true);
 	set_calls((struct pkbpf_network_config *)&skeleton->rodata->network_config);
 	skeleton->rodata->network_config.per_thread = session_options(session)->per_thread;
+	skeleton->rodata->network_config.want_stacks =
+		session_options(session)->want_kernel_stack ||
+		session_options(session)->want_user_stack;
+	skeleton->rodata->network_config.want_labels =
+		bpf_program__autoload(skeleton->progs.offcpu_switch);
 	skeleton->rodata->network_config.state_argument =
 		kernel_types_tracepoint_arguments(types, "sched_switch") >=
 		SWITCH_ARGUMENTS_WITH_STATE;

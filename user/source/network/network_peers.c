@@ -123,8 +123,7 @@ uint32_t network_peers_number(struct network_peers *peers,
 		return item + 1;
 	item = (uint32_t)peers->items.count;
 	copy_name(&view, row);
-	if (peer.pid)
-		relation_read_comm(peer.pid, peer.comm);
+	memcpy(peer.comm, (const void *)row->peer_comm, PKBPF_COMM_SIZE);
 	if (!array_reserve(&peers->items, peers->items.count + 1) ||
 	    send_peer(&peer, item + 1, &view, buffer) || !hash_index_add(&peers->index, hash, item))
 		return 0;

@@ -15,13 +15,17 @@
 
 #include "pkbpf.skel.h"
 
-/* Pairs of a process and a peer; clients of one address count as one. 488 bytes each, and the same
+/* Pairs of a process and a peer; clients of one address count as one. 504 bytes each, and the same
  * in user space. */
 #define ROWS 8192U
 /* Of response times, waits and times to connect, for rows that have any. 2.6 KB each, twice. */
 #define HISTOGRAMS 2048U
+/* Peers that waits and stacks can refer to, of a whole capture. */
+#define LABELS 16384U
 /* Rows of exited processes are freed when less than a quarter of all rows or histograms is free. */
-#define LOW_ROWS       (ROWS / 4)
+#define LOW_ROWS (ROWS / 4)
+/* For the peers of a process beyond the others, together. */
+#define OTHERS_ROWS    (ROWS / 16)
 #define LOW_HISTOGRAMS (HISTOGRAMS / 4)
 
 struct network_tables {
@@ -44,6 +48,8 @@ static int configure_maps(struct network_tables *tables)
 	err = err ? err
 		  : mapped_table_configure(&tables->histogram_table,
 					   skeleton->maps.network_histograms, HISTOGRAMS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.network_labels, LABELS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.network_free_labels, LABELS);
 	return err ? err
 		   : bpf_map__set_max_entries(skeleton->maps.network_free_histograms, HISTOGRAMS);
 }
@@ -72,13 +78,29 @@ int network_tables_configure(struct pkbpf_bpf *skeleton, struct network_tables *
 	return 0;
 }
 
+static int number_labels(struct network_tables *tables, struct error *error)
+{
+	int queue = bpf_map__fd(tables->skeleton->maps.network_free_labels);
+
+	for (uint32_t label = 0; label < LABELS; label++) {
+		uint32_t number = PKBPF_NETWORK_LABEL + label;
+
+		if (bpf_map_update_elem(queue, NULL, &number, BPF_ANY))
+			return error_set(error, errno, "cannot number network peers: %s",
+					 strerror(errno));
+	}
+	return 0;
+}
+
 int network_tables_open(struct network_tables *tables, struct error *error)
 {
 	int err = mapped_table_open(&tables->row_table, error);
 
 	err = err ? err : mapped_table_open(&tables->histogram_table, error);
+	err = err ? err : number_labels(tables, error);
 	if (err)
 		return err;
+	tables->skeleton->bss->network_control.peer_rows = ROWS - OTHERS_ROWS;
 	tables->rows = tables->row_table.items;
 	tables->histograms = tables->histogram_table.items;
 	tables->sent_rows = calloc(ROWS, sizeof(*tables->sent_rows));
@@ -189,6 +211,15 @@ static int name_peers(struct network_tables *tables, bool look, struct event_buf
 	return network_peers_send_named(tables->peers, buffer);
 }
 
+/* Are there rows that were used and have been freed? */
+static void note_freed(struct network_tables *tables, uint32_t used_rows)
+{
+	uint32_t begun = tables->skeleton->bss->network_next_row;
+
+	begun = begun < ROWS ? begun : ROWS;
+	tables->skeleton->bss->network_control.has_freed = begun > used_rows + OTHERS_ROWS;
+}
+
 int network_tables_drain(struct network_tables *tables, bool look, struct event_buffer *buffer)
 {
 	uint32_t used_rows = 0, used_histograms = 0;
@@ -205,6 +236,7 @@ int network_tables_drain(struct network_tables *tables, bool look, struct event_
 	err = name_peers(tables, look, buffer);
 	if (err)
 		return err;
+	note_freed(tables, used_rows);
 	if (ROWS - used_rows < LOW_ROWS || HISTOGRAMS - used_histograms < LOW_HISTOGRAMS)
 		free_ended(tables);
 	return 0;

@@ -257,6 +257,8 @@ static int offcpu_cut(struct source *source, uint64_t until_ns)
 
 	send_blocked(source);
 	source->last_drain_ns = until_ns;
+	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.cut_ns, until_ns,
+			 __ATOMIC_RELEASE);
 	err = offcpu_tables_cut(source->tables, until_ns, &source->buffer);
 	send(source);
 	return err;

@@ -183,6 +183,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.pid = row->pid,
 		.tid = row->tid,
 		.cgroup_id = row->cgroup_id,
+		.device = row->peer,
 		.kind = PKBPF_PROFILE_OFFCPU,
 		.state = (uint8_t)row->state,
 		.measure = PKBPF_OFFCPU_WAITS,

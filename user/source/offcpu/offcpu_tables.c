@@ -142,7 +142,7 @@ static void free_row(struct offcpu_tables *tables, uint32_t number)
 	volatile struct pkbpf_wait_row *row =
 		&((volatile struct pkbpf_wait_row *)tables->rows.items)[number];
 	struct pkbpf_wait_row_key key = {.stack_id = row->stack_id,
-					 .waker_id = row->waker_id,
+					 .waker_id = pkbpf_wait_row_cause(row->waker_id, row->peer),
 					 .pid = row->pid,
 					 .tid = row->tid,
 					 .state = (uint16_t)row->state,

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Whether stacks end in the peer that they are about, and add up: messages to all bytes, waits for the slow server to what the
+client saw.
+
+usage: network_stacks.py COUNTS REPORT NETWORK_FOLDED OFFCPU_FOLDED
+"""
+import json
+import sys
+
+from checks import check, read_report
+
+
+def read_folded(path):
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rsplit(" ", 1) for line in file]
+    return [(stack.split(";"), int(number)) for stack, number in lines]
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        truth = json.load(file)
+    total = read_report(sys.argv[2])["total"]["network"]
+    messages, waits = read_folded(sys.argv[3]), read_folded(sys.argv[4])
+    slow = f"[tcp 127.0.0.1:{truth['ports']['slow']}"
+    told = sum(number for _, number in messages)
+    check(told == total["sent_bytes"] + total["received_bytes"], f"stacks of messages have {told} bytes, the report {total}")
+    check(any(stack[-1].startswith(slow) for stack, _ in messages), f"no message ends in {slow}")
+    waited_us = sum(number for stack, number in waits if stack[-1].startswith(slow))
+    seen_us = sum(truth["counts"]["client"]["slow"]["response_ns"]) / 1000
+    # Beside other work a thread waits for a CPU as well, before it reads the clock.
+    check(0.5 * seen_us < waited_us < 1.5 * seen_us, f"waits that end in {slow}: {waited_us} us, the client saw {seen_us:.0f}")
+    check(all(any("recv" in frame for frame in stack) for stack, _ in waits if stack[-1].startswith(slow)),
+          "and they are waits in recv()")
+
+
+main()

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text format of Prometheus (0.0.4). */
+#ifndef PKBPF_WEB_METRIC_TEXT_H
+#define PKBPF_WEB_METRIC_TEXT_H
+
+#include <stdio.h>
+
+#define METRIC_LABEL_SIZE 256
+
+void metric_text_head(FILE *out, const char *name, const char *type, const char *help);
+/* A label's value, escaped; what is beyond METRIC_LABEL_SIZE is cut. */
+void metric_text_label(FILE *out, const char *text);
+
+#endif
