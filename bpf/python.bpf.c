@@ -52,7 +52,7 @@ static __always_inline bool take_thread(struct python_scratch *python,
 	if (!thread || at >= PYTHON_CHAINS || !python_read_word(thread + layout->thread_id, &id) ||
 	    python->thread_pointer - id >= MOST_THREAD_BYTES)
 		return false;
-	python->threads[at & (PYTHON_CHAINS - 1)] = thread;
+	python->threads[python_index(at, PYTHON_CHAINS - 1)] = thread;
 	python->chain_count = at + 1;
 	return true;
 }
@@ -192,9 +192,10 @@ static __always_inline void end_run(struct python_scratch *python, __u64 anchor)
 	/* Without a frame it is no run: 3.15 ends the chain with an entry that is on no stack. */
 	if (at >= PYTHON_MAX_WORDS || at == python->run + 1)
 		return;
-	python->words[python->run & (PYTHON_MAX_WORDS - 1)] |= pkbpf_python_anchor_word(anchor);
+	python->words[python_index(python->run, PYTHON_MAX_WORDS - 1)] |=
+		pkbpf_python_anchor_word(anchor);
 	python->hash = python_mix(python->hash, anchor);
-	python->words[at & (PYTHON_MAX_WORDS - 1)] = pkbpf_python_anchor_word(0);
+	python->words[python_index(at, PYTHON_MAX_WORDS - 1)] = pkbpf_python_anchor_word(0);
 	python->run = at;
 	python->count = at + 1;
 }
@@ -299,13 +300,14 @@ __attribute__((noinline)) int python_next_chain(__u32 slot)
 		/* The last run is empty if a run ended with the last frame. */
 		if (python->count == python->run + 1)
 			python->count--;
-		python->ends[(chain - 1) & (PYTHON_CHAINS - 1)] = python->count;
+		python->ends[python_index(chain - 1, PYTHON_CHAINS - 1)] = python->count;
 		/* A chain without frames gives its place to the last one. */
 		if (python->count == python->chain_start) {
 			python->chain_count--;
 			chain--;
-			python->threads[chain & (PYTHON_CHAINS - 1)] =
-				python->threads[python->chain_count & (PYTHON_CHAINS - 1)];
+			python->threads[python_index(chain, PYTHON_CHAINS - 1)] =
+				python->threads[python_index(python->chain_count,
+							     PYTHON_CHAINS - 1)];
 		}
 	}
 	at = python->count;
@@ -314,10 +316,11 @@ __attribute__((noinline)) int python_next_chain(__u32 slot)
 		return 0;
 	python->run = at;
 	python->chain_start = at;
-	python->words[at] = pkbpf_python_anchor_word(0) | (chain ? PKBPF_PYTHON_OTHER_CHAIN : 0);
+	python->words[python_index(at, PYTHON_MAX_WORDS - 1)] =
+		pkbpf_python_anchor_word(0) | (chain ? PKBPF_PYTHON_OTHER_CHAIN : 0);
 	python->count = at + 1;
 	python->chain = chain + 1;
-	if (!first_frame(python, layout, python->threads[chain]))
+	if (!first_frame(python, layout, python->threads[python_index(chain, PYTHON_CHAINS - 1)]))
 		python->frame = 0;
 	return 1;
 }

@@ -100,6 +100,14 @@ static __always_inline bool python_read_word(__u64 address, __u64 *value)
 	return !bpf_probe_read_user(value, sizeof(*value), (void *)address);
 }
 
+/* An index for the verifier of 5.10, which learns nothing from a comparison of a lower half. The
+ * barrier keeps the mask where a comparison has made it needless. */
+static __always_inline __u32 python_index(__u32 value, __u32 mask)
+{
+	barrier_var(value);
+	return value & mask;
+}
+
 static __always_inline __u64 python_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;

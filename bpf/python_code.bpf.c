@@ -279,7 +279,7 @@ __attribute__((noinline)) int python_add_code(__u32 slot, __u64 code, __u32 inst
 	word = pkbpf_python_word(key ? code : 0, key ? instruction : PKBPF_PYTHON_NO_INSTRUCTION);
 	python->names = python_mix(python->names, key);
 	python->hash = python_mix(python_mix(python->hash, key), word);
-	python->words[at & (PYTHON_MAX_WORDS - 1)] = word;
+	python->words[python_index(at, PYTHON_MAX_WORDS - 1)] = word;
 	python->count = at + 1;
 	return 0;
 }

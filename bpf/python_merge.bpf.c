@@ -27,7 +27,8 @@ static __always_inline __u64 next_anchor(struct python_scratch *python)
 
 		if (i >= python->chain_count || next >= python->ends[i])
 			continue;
-		anchor = pkbpf_python_anchor(python->words[next & (PYTHON_MAX_WORDS - 1)]);
+		anchor = pkbpf_python_anchor(
+			python->words[python_index(next, PYTHON_MAX_WORDS - 1)]);
 		if (!anchor)
 			anchor = PYTHON_LAST_ANCHOR;
 		if (anchor < lowest) {
@@ -77,14 +78,14 @@ __attribute__((noinline)) int python_push_part(__u32 slot, __u32 all_runs)
 
 	if (!scratch || !python)
 		return 1;
-	chain = python->chain & CHAIN_MASK;
+	chain = python_index(python->chain, CHAIN_MASK);
 	for (int i = 0; i < WORDS_PER_CALL; i++) {
 		__u32 at = python->nexts[chain];
 		__u64 word;
 
 		if (at >= python->ends[chain])
 			return 1;
-		word = python->words[at & (PYTHON_MAX_WORDS - 1)];
+		word = python->words[python_index(at, PYTHON_MAX_WORDS - 1)];
 		if (pkbpf_python_kind(word) == PKBPF_PYTHON_ANCHOR && !all_runs)
 			return 1;
 		python->nexts[chain] = at + 1;
@@ -101,7 +102,7 @@ __attribute__((noinline)) int python_push_run(__u32 slot)
 
 	if (!scratch || !python)
 		return 0;
-	python->nexts[python->chain & CHAIN_MASK]++; /* the run's own anchor */
+	python->nexts[python_index(python->chain, CHAIN_MASK)]++; /* the run's own anchor */
 	for (int i = 0; i < WORD_CALLS; i++)
 		if (python_push_part(slot, 0))
 			break;
@@ -163,7 +164,7 @@ __attribute__((noinline)) int python_place_part(__u32 slot)
 		if (pkbpf_python_in_loop(&python->process, word) &&
 		    --python->loops < python->ends[0] - 1) {
 			/* behind the anchor */
-			*to = python->words[(python->loops + 1) & (PYTHON_MAX_WORDS - 1)];
+			*to = python->words[python_index(python->loops + 1, PYTHON_MAX_WORDS - 1)];
 			to = word_at(scratch, --python->to);
 			if (!to)
 				return 1;
