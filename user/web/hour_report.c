@@ -18,7 +18,7 @@
 
 #define FOLDER	    "report"
 #define TEMPORARY   ".new"
-#define KEEP	    168
+#define KEEP	    48
 #define KEEP_MAX    10000
 #define CHANGES_MAX 20
 #define ROWS_MAX    30

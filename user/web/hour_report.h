@@ -10,7 +10,7 @@
 #include "alert/objective.h"
 #include "base/ini.h"
 
-/* The section [report hourly]: formats = html,json (default), keep = 168 (files of each format). */
+/* The section [report hourly]: formats = html,json (default), keep = 48 (files of each format). */
 struct hour_report_settings {
 	bool wanted, html, json;
 	unsigned int keep;
