@@ -132,11 +132,7 @@ static __always_inline __u32 row_get(struct pkbpf_span_stack *stack, __u32 paren
 	struct pkbpf_span_row *row;
 	__u32 *known, index = 0;
 
-#pragma unroll
-	for (int i = 0; i < PKBPF_SPAN_NAME / 8; i++) {
-		key.name_hash = (key.name_hash ^ words[i]) * 0x9E3779B97F4A7C15ULL;
-		key.name_hash ^= key.name_hash >> 29;
-	}
+	key.name_hash = pkbpf_span_name_hash(words);
 	known = bpf_map_lookup_elem(&span_row_index, &key);
 	if (known)
 		return *known;

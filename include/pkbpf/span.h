@@ -166,6 +166,22 @@ struct pkbpf_span_row_key {
 	__u64 flags;
 };
 
+/* What stands for the words of a name in a key. */
+static inline __attribute__((always_inline)) __u64 pkbpf_span_name_hash(const __u64 *words)
+{
+	__u64 hash = 0;
+
+	/* The verifier of 5.10 follows no loops of a variable length. */
+#if defined(__clang__)
+#pragma unroll
+#endif
+	for (int i = 0; i < PKBPF_SPAN_NAME / 8; i++) {
+		hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15ULL;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
 /* Regions that are known by a number of the program. */
 struct pkbpf_span_id_key {
 	__u64 id;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the regions of JSON reports.
 
-usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | equal FILE FILE
+usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE
 """
 import json
 import sys
@@ -57,10 +57,31 @@ def counts(path, *wanted):
         check(sum(region[part] for part in PARTS) + region["undivided_ns"] == region["wall_ns"], f"{region['name']}: parts")
 
 
+def clocks(path, text):
+    """text: of the program: wall NS cpu NS queue NS"""
+    words = text.split()
+    own = dict(zip(words[::2], (int(word) for word in words[1::2])))
+    region = by_name(path)["clocked"]
+    parts = {"wall": region["wall_ns"], "cpu": region["on_cpu_ns"], "queue": region["runqueue_ns"]}
+    for name, value in parts.items():
+        # Interrupts and the hypervisor are in the time on a CPU, not in the thread's clock.
+        limit = own[name] * 0.02 + 50000 * region["count"]
+        check(abs(value - own[name]) <= limit, f"{name}: {value / MS:.2f} ms, by the program's own clock {own[name] / MS:.2f} ms")
+    rest = own["wall"] - own["cpu"] - own["queue"]
+    # What the three clocks are wrong by, as they are not read at one moment, is all in the rest.
+    check(abs(region["sleep_ns"] - rest) <= own["wall"] * 0.02 + 50000 * region["count"], f"sleep: {region['sleep_ns'] / MS:.2f} ms, the rest {rest / MS:.2f} ms")
+
+
 def seen(path, *wanted):
     names = by_name(path)
     for name in wanted:
         check(names.get(name, {"count": 0})["count"] > 0, f"{name} was seen")
+
+
+def many(path, least, *wanted):
+    names = by_name(path)
+    for name in wanted:
+        check(names.get(name, {"count": 0})["count"] >= int(least), f"{name}: {names[name]['count']}, at least {least}")
 
 
 def equal(path, other):

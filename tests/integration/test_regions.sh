@@ -29,6 +29,10 @@ begin "nested regions are counted, and their parts add up to the wall time"
 same_output nest "$workloads/regions" nest 40
 checker "$here/regions_check.py" nest nest.json 40 "$(sed -n 's/^wall //p' watched)"
 
+begin "each part is as long as by the program's own clocks"
+"$pkbpf" -q -e offcpu --regions -o clocks.json -- "$workloads/regions" clocks 60 >watched 2>said
+checker "$here/regions_check.py" clocks clocks.json "$(cat watched)"
+
 begin "conditions on regions"
 for expression in 'region[wait].p99>1ms=3' 'region[wait].count<40=0' 'region[compute].throughput<100k/s=3' 'region[none].p99>1s=1' \
 	'?region[none].p99>1s=0'; do
@@ -48,6 +52,13 @@ for pair in 'cpu:;[[]step];[[]compute];.*main:1' 'offcpu:;[[]step];[[]wait];.*ma
 	[ "$(total "$pattern" "frames.$kind.folded")" -ge "$least" ] || fail "$kind: too little of $pattern"
 done
 [ "$(total ';[[]wait];.*compute' frames.cpu.folded)" = 0 ] || fail "computing in the wrong region"
+
+begin "more processes than the table has room for"
+# shellcheck disable=SC2016 # the inner shell expands
+"$pkbpf" -q -e offcpu --regions -o many.json -- bash -c 'for ((i = 0; i < 900; i++)); do "$0" storm 1 1; sleep 0.003; done >/dev/null' \
+	"$workloads/regions" >said 2>&1 || fail "status $?"
+# The first ones have ended before their file is looked at.
+checker "$here/regions_check.py" many many.json 800 outer middle inner
 
 begin "200 threads"
 same_output storm "$workloads/regions" storm 200 100

@@ -68,7 +68,7 @@ if [ -x "$bin/initdb" ] && readelf -n "$bin/postgres" 2>/dev/null | grep -q quer
 	wait_until 20 profiling said || fail "it does not begin"
 	postgres_says 'select pg_stat_statements_reset()' >/dev/null
 	for ((i = 0; i < 20; i++)); do
-		echo "select sum(i), pg_sleep(0.005) from generate_series(1, 20000) i;"
+		echo "select sum(i), pg_sleep(0.02) from generate_series(1, 20000) i;"
 		echo "select 1/0;"
 	done >queries.sql
 	"${run[@]}" psql -h "$PWD" -qf queries.sql postgres >/dev/null 2>&1

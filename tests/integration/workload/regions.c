@@ -5,6 +5,7 @@
  * Marks regions of known content, and tells what it did:
  *
  * regions nest COUNT: steps that compute for 2 ms of CPU time and sleep for 3 ms.
+ * regions clocks COUNT: computes for 4 ms and sleeps for 2 ms; tells the times by its own clocks.
  * regions storm THREADS COUNT: threads that enter and leave three regions, one in the other.
  * regions odd COUNT: leaves regions by longjmp, by the end of a thread, in a child, in coroutines,
  * in a signal handler, and more than are measured. Says what came out of it, which probes must not
@@ -35,6 +36,21 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000ULL + (uint64_t)now.tv_nsec;
 }
 
+/* Time that the thread has waited for a CPU. */
+static uint64_t queue_ns(void)
+{
+	char text[128] = "";
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	unsigned long long ran, waited = 0;
+
+	if (file) {
+		if (fgets(text, sizeof(text), file))
+			sscanf(text, "%llu %llu", &ran, &waited);
+		fclose(file);
+	}
+	return waited;
+}
+
 static void compute(uint64_t cpu_ns)
 {
 	uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + cpu_ns;
@@ -59,6 +75,27 @@ static void nest(void)
 		pkbpf_leave();
 	}
 	printf("wall %llu\n", (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - begin_ns));
+}
+
+static void clocks(void)
+{
+	uint64_t wall_ns = 0, cpu_ns = 0, waited_ns = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		waited_ns -= queue_ns();
+		cpu_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		wall_ns -= clock_ns(CLOCK_MONOTONIC);
+		{
+			PKBPF_REGION("clocked");
+			compute(4000000);
+			usleep(2000);
+		}
+		wall_ns += clock_ns(CLOCK_MONOTONIC);
+		cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		waited_ns += queue_ns();
+	}
+	printf("wall %llu cpu %llu queue %llu\n", (unsigned long long)wall_ns,
+	       (unsigned long long)cpu_ns, (unsigned long long)waited_ns);
 }
 
 static void *storm_thread(void *sum)
@@ -225,6 +262,8 @@ int main(int argc, char **argv)
 	count = argc > 2 ? (unsigned int)atoi(argv[argc - 1]) : 10;
 	if (strcmp(mode, "nest") == 0)
 		nest();
+	else if (strcmp(mode, "clocks") == 0)
+		clocks();
 	else if (strcmp(mode, "storm") == 0)
 		storm((unsigned int)atoi(argv[2]));
 	else

@@ -2,9 +2,13 @@
 /* Makes records of the rows of regions. */
 #include "source/regions/region_rows.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 /* The names from the outermost region to this one; 0: the chain is broken. */
 static uint32_t path_of(const struct region_rows *rows, uint32_t row,
@@ -133,4 +137,77 @@ int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_bu
 			err = send_row(rows, i, now_ns, buffer);
 	}
 	return err;
+}
+
+/* Regions that their process will never end. */
+static void free_ids(int ids_fd, region_ended_fn *has_ended, const void *context)
+{
+	struct pkbpf_span_id_key key, next;
+	bool has_key = false;
+
+	/* One that is deleted would begin the walk anew: its successor is asked for first. */
+	while (bpf_map_get_next_key(ids_fd, has_key ? &key : NULL, &next) == 0) {
+		if (has_key && has_ended(context, key.pid))
+			bpf_map_delete_elem(ids_fd, &key);
+		key = next;
+		has_key = true;
+	}
+	if (has_key && has_ended(context, key.pid))
+		bpf_map_delete_elem(ids_fd, &key);
+}
+
+static void free_row(struct region_rows *rows, uint32_t number, int index_fd, int free_fd)
+{
+	struct pkbpf_span_row *row = (struct pkbpf_span_row *)&rows->rows[number];
+	struct pkbpf_span_row_key key = {
+		.name_hash = pkbpf_span_name_hash((const __u64 *)row->name),
+		.pid = row->pid,
+		.parent = row->parent,
+		.flags = row->flags & (PKBPF_REGION_BY_ID | PKBPF_REGION_FUNCTION),
+	};
+
+	if (bpf_map_delete_elem(index_fd, &key))
+		return;
+	/* The claim stays: the row comes back by the queue. */
+	memset(row, 0, offsetof(struct pkbpf_span_row, claims));
+	memset(&rows->sent[number], 0, sizeof(rows->sent[number]));
+	bpf_map_update_elem(free_fd, NULL, &number, 0);
+}
+
+uint32_t region_rows_used(const struct region_rows *rows)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		used += rows->rows[i].pid != 0;
+	return used;
+}
+
+void region_rows_free_ended(struct region_rows *rows, int index_fd, int free_fd, int ids_fd,
+			    region_ended_fn *has_ended, const void *context)
+{
+	_cleanup_free_ uint32_t *children = calloc(rows->count + 1, sizeof(*children));
+	uint32_t freed = 1;
+
+	if (!children)
+		return;
+	free_ids(ids_fd, has_ended, context);
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].pid && rows->rows[i].parent < rows->count)
+			children[rows->rows[i].parent]++;
+	/* Parents after their children. */
+	for (int depth = 0; depth < PKBPF_SPAN_DEPTH && freed; depth++) {
+		freed = 0;
+		for (uint32_t i = 0; i < rows->count; i++) {
+			uint32_t parent = rows->rows[i].parent;
+
+			if (!rows->rows[i].pid || children[i] || has_news(rows, i) ||
+			    !has_ended(context, rows->rows[i].pid))
+				continue;
+			free_row(rows, i, index_fd, free_fd);
+			if (parent < rows->count)
+				children[parent]--;
+			freed++;
+		}
+	}
 }

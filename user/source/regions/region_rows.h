@@ -7,6 +7,8 @@
 
 #include <pkbpf/span.h>
 
+#include <stdbool.h>
+
 #include "event/encoder.h"
 
 /* Rows of the kernel side, borrowed, and as they were when they were read last. */
@@ -17,7 +19,14 @@ struct region_rows {
 	uint32_t count;
 };
 
+typedef bool region_ended_fn(const void *context, uint32_t pid);
+
 /* Appends a record for each row that has changed. -ENOMEM: the rest waits for the next call. */
 int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_buffer *buffer);
+uint32_t region_rows_used(const struct region_rows *rows);
+/* Frees rows of processes that have ended and been drained, for others; descriptors of maps: the
+ * index of the rows, the queue of free ones, regions by id. */
+void region_rows_free_ended(struct region_rows *rows, int index_fd, int free_fd, int ids_fd,
+			    region_ended_fn *has_ended, const void *context);
 
 #endif

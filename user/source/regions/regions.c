@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +35,8 @@
 /* Places of probes that are not ours. */
 #define SITES 4096U
 /* And of functions, with room for new ones before the old ones are gone. */
-#define FUNCTION_SITES 32768U
+#define FUNCTION_SITES	 32768U
+#define FREE_INTERVAL_NS (10 * NS_PER_SECOND)
 #if defined(__x86_64__)
 #define HAS_FUNCTIONS 1
 #else
@@ -70,7 +72,7 @@ struct source {
 	ARRAY_OF(struct seen_file) files; /* by id */
 	ARRAY_OF(struct probed_file) probed;
 	struct event_buffer buffer;
-	uint64_t last_drain_ns;
+	uint64_t last_drain_ns, last_freed_ns;
 	bool is_attached;
 };
 
@@ -434,9 +436,35 @@ static int drain(struct source *source)
 	return err;
 }
 
+static bool has_ended(const void *context, uint32_t pid)
+{
+	const struct source *source = context;
+	const struct process *process =
+		process_table_find(session_options(source->session)->processes, pid);
+
+	/* Seen from another namespace of pids, no process is there. */
+	return (!process || process->end_ns) && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* Samples that refer to a row by its number may still be on their way, where they do. */
+static void free_rows(struct source *source, uint64_t now_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	if (skeleton->rodata->span_config.want_frames ||
+	    (now_ns - source->last_freed_ns < FREE_INTERVAL_NS &&
+	     region_rows_used(&source->rows) < ROWS / 4))
+		return;
+	source->last_freed_ns = now_ns;
+	region_rows_free_ended(&source->rows, bpf_map__fd(skeleton->maps.span_row_index),
+			       bpf_map__fd(skeleton->maps.span_free_rows),
+			       bpf_map__fd(skeleton->maps.span_ids), has_ended, source);
+}
+
 static int regions_poll(struct source *source)
 {
 	uint64_t now_ns = clock_now_ns();
+	int err;
 
 	look_at_files(source);
 	if (source->functions)
@@ -445,7 +473,10 @@ static int regions_poll(struct source *source)
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
-	return drain(source);
+	err = drain(source);
+	if (!err)
+		free_rows(source, now_ns);
+	return err;
 }
 
 static int regions_rest_ms(const struct source *source)
