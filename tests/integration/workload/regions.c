@@ -82,17 +82,17 @@ static void clocks(void)
 	uint64_t wall_ns = 0, cpu_ns = 0, waited_ns = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		waited_ns -= queue_ns();
-		cpu_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		wall_ns -= clock_ns(CLOCK_MONOTONIC);
+		cpu_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		waited_ns -= queue_ns();
 		{
 			PKBPF_REGION("clocked");
 			compute(4000000);
 			usleep(2000);
 		}
-		wall_ns += clock_ns(CLOCK_MONOTONIC);
-		cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		waited_ns += queue_ns();
+		cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		wall_ns += clock_ns(CLOCK_MONOTONIC);
 	}
 	printf("wall %llu cpu %llu queue %llu\n", (unsigned long long)wall_ns,
 	       (unsigned long long)cpu_ns, (unsigned long long)waited_ns);
