@@ -9,6 +9,8 @@
 #include "stack_id.bpf.h"
 #include "task_filter.bpf.h"
 
+#include "alloc_regs.bpf.h"
+
 #include <pkbpf/alloc.h>
 
 struct {
@@ -45,51 +47,6 @@ static __always_inline __u32 take_slot(struct alloc_users *users, __u32 tid)
 		return 1;
 	}
 	return 2;
-}
-
-#if defined(__TARGET_ARCH_x86)
-/* The context, not the task's saved registers: at a probe that the kernel has optimized into a
- * system call, those look like a call's, with an ip that is no return address. */
-static __always_inline void take_probe_regs(struct pt_regs *ctx, struct unwind_scratch *unwind)
-{
-	__u64 *regs = unwind->state.regs;
-
-	regs[0] = ctx->r8;
-	regs[1] = ctx->r9;
-	regs[2] = ctx->r10;
-	regs[3] = ctx->r11;
-	regs[4] = ctx->r12;
-	regs[5] = ctx->r13;
-	regs[6] = ctx->r14;
-	regs[7] = ctx->r15;
-	regs[8] = ctx->di;
-	regs[9] = ctx->si;
-	regs[10] = ctx->bp;
-	regs[11] = ctx->bx;
-	regs[12] = ctx->dx;
-	regs[13] = ctx->ax;
-	regs[14] = ctx->cx;
-	regs[15] = ctx->sp;
-	regs[16] = ctx->ip;
-	unwind->state.flags |= PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
-	unwind->regs_ready = 1;
-}
-#else
-/* The breakpoint is no system call: the task's saved registers are those of the probe. */
-static __always_inline void take_probe_regs(struct pt_regs *ctx, struct unwind_scratch *unwind)
-{
-}
-#endif
-
-static __always_inline void read_stack(struct pt_regs *ctx, struct sample_scratch *scratch)
-{
-	if (config.unwind_mode == PKBPF_UNWIND_FP) {
-		stack_read_user_fp(ctx, scratch);
-		return;
-	}
-	stack_prepare_walk(scratch);
-	take_probe_regs(ctx, &scratch->unwind);
-	unwind_user_stack(scratch->unwind.slot);
 }
 
 static __always_inline bool emit_alloc(const struct sample_scratch *scratch, __u64 stack_id,
@@ -135,7 +92,7 @@ static __always_inline void take_sample(struct pt_regs *ctx, struct alloc_users 
 	if (!scratch)
 		return;
 	sample_begin_at(scratch, slot, PKBPF_PROFILE_ALLOC, pid_tgid, now_ns);
-	read_stack(ctx, scratch);
+	alloc_read_stack(ctx, scratch);
 	stack_id = stack_send(scratch, slot);
 	/* Two threads may have found the slot free at the same time. */
 	if (users->tid[number] != (__u32)pid_tgid || !emit_alloc(scratch, stack_id, ctx))

@@ -14,6 +14,10 @@ enum pkbpf_alloc_event {
 	PKBPF_EVENT_FREE = 65,	/* struct pkbpf_event_free: the end of one */
 };
 
+/* flags of ALLOC: a call in a window, whose address and end are not known; weight is the mean
+ * distance of samples in bytes instead. */
+#define PKBPF_ALLOC_CALL 1
+
 struct pkbpf_event_alloc {
 	struct pkbpf_event_header header;
 	__u64 stack_id; /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
@@ -33,6 +37,16 @@ struct pkbpf_event_free {
 	__u32 pid;
 	__u32 tid;
 	__u64 address;
+};
+
+/* Where a function has the size among its arguments. */
+enum pkbpf_alloc_shape {
+	PKBPF_ALLOC_FIRST,
+	PKBPF_ALLOC_SECOND,
+	PKBPF_ALLOC_THIRD,
+	PKBPF_ALLOC_PRODUCT, /* of the first two: calloc() */
+	PKBPF_ALLOC_AGAIN,   /* the second, of memory that is there: realloc() */
+	PKBPF_ALLOC_SHAPES,
 };
 
 /* A producer is not to be believed beyond these: no address space is as large. */

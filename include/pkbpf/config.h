@@ -160,6 +160,9 @@ struct pkbpf_faults_control {
 struct pkbpf_alloc_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
+	/* probes of a window come on and off one after the other: calls count while all are on */
+	__u32 window_is_open;
+	__u32 reserved;
 };
 
 /* For the programs of resident memory, in .bss. */

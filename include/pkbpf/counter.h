@@ -151,6 +151,9 @@ enum pkbpf_loss {
 	  "frees of sampled allocations (ring buffer full): live memory is an upper bound")        \
 	X(ALLOC_NO_MEMORY, PKBPF_LOSS_OTHER,                                                       \
 	  "sampled allocations (out of memory during aggregation)")                                \
+	X(ALLOC_WINDOWS, PKBPF_LOSS_NOTE,                                                          \
+	  "windows of 20 ms in which allocations were seen, without what becomes of them; sums of " \
+	  "allocations are of these alone, shares hold for all")                                   \
 	X(MEMORY_LOST, PKBPF_LOSS_OTHER,                                                           \
 	  "first writes to pages (ring buffer full; pages next to them may be counted for "        \
 	  "others)")                                                                               \

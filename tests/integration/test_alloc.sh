@@ -46,6 +46,33 @@ int main(void)
 C
 cc -fno-builtin -o forks forks.c && record -e alloc --alloc -o out.folded -- ./forks
 
+begin "a running process, in windows"
+cat >busy.c <<'C'
+#include <stdlib.h>
+#include <unistd.h>
+#define PLACE __attribute__((noinline))
+PLACE static void *takes_most(void) { void *block = malloc(300); __asm__ volatile("" ::: "memory"); return block; }
+PLACE static void *takes_some(void) { void *block = calloc(2, 50); __asm__ volatile("" ::: "memory"); return block; }
+PLACE static void *takes_more(void *old) { old = realloc(old, 150); __asm__ volatile("" ::: "memory"); return old; }
+int main(void) { for (;;) { free(takes_most()); free(takes_more(takes_some())); } }
+C
+cc -O1 -fno-builtin -o busy busy.c
+./busy &
+busy=$!
+rm -f out.*folded
+# Beside others that compute it may have no CPU in any of a few windows.
+for seconds in 3 20; do
+	"$pkbpf" -e alloc -p "$busy" -d "$seconds" -o out.folded -o out.txt 2>said && break
+done
+[ -e out.alloc.folded ] || fail "no allocations: $(cat said)"
+kill "$busy"
+grep -q 'in windows of 20 ms' said || fail "it is not said how: $(cat said)"
+grep -q 'Not freed at the end: not known' out.txt || fail "live memory is told: $(cat out.txt)"
+# Of 550 bytes 300, 100 and 150. Half of one window is enough for some hundred samples.
+awk '/takes_most/ { most += $NF } /takes_some/ { some += $NF } /takes_more/ { more += $NF } { all += $NF }
+	END { exit !(all && most / all > 0.40 && most / all < 0.70 && some / all < 0.35 && more / all > 0.10 && more / all < 0.45) }' \
+	out.alloc.folded || fail "shares of bytes: $(cat out.alloc.folded)"
+
 begin "programs that cannot be sampled run as without"
 cat >static.c <<'C'
 #include <stdio.h>

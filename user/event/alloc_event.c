@@ -3,15 +3,28 @@
 #include "event/alloc_event.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+/* The size divided by the probability that a Poisson process of this mean distance hits it. */
+static uint64_t weight_of(uint64_t size, uint64_t interval)
+{
+	double chance = -expm1(-(double)size / (double)interval);
+
+	return (uint64_t)((double)size / chance + 0.5);
+}
 
 int alloc_event_decode(const struct pkbpf_event_header *header, struct alloc_view *ret_view)
 {
 	const struct pkbpf_event_alloc *record = (const void *)header;
+	bool is_call = header->flags & PKBPF_ALLOC_CALL;
 
-	if (header->kind != PKBPF_EVENT_ALLOC || header->size < sizeof(*record) ||
-	    !record->address || !record->size || record->size > record->weight ||
-	    record->weight > PKBPF_ALLOC_MAX_BYTES)
+	if (header->kind != PKBPF_EVENT_ALLOC || header->size < sizeof(*record) || !record->size ||
+	    record->size > PKBPF_ALLOC_MAX_BYTES || record->weight > PKBPF_ALLOC_MAX_BYTES)
+		return -EBADMSG;
+	if (is_call ? record->address || !record->weight
+		    : !record->address || record->size > record->weight)
 		return -EBADMSG;
 	*ret_view = (struct alloc_view){
 		.time_ns = header->time_ns,
@@ -21,7 +34,7 @@ int alloc_event_decode(const struct pkbpf_event_header *header, struct alloc_vie
 		.cgroup_id = record->cgroup_id,
 		.address = record->address,
 		.size = record->size,
-		.weight = record->weight,
+		.weight = is_call ? weight_of(record->size, record->weight) : record->weight,
 	};
 	memcpy(ret_view->comm, record->comm, PKBPF_COMM_SIZE);
 	return 0;

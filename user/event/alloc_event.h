@@ -9,13 +9,15 @@
 
 #include "event/encoder.h"
 
-/* 0 < size <= weight, address is not 0. */
+/* 0 < size <= weight. */
 struct alloc_view {
 	uint64_t time_ns;
 	uint64_t stack_id;
 	uint32_t pid, tid;
 	uint64_t cgroup_id;
-	uint64_t address, size, weight;
+	/* of a call in a window: 0 */
+	uint64_t address;
+	uint64_t size, weight;
 	char comm[PKBPF_COMM_SIZE + 1]; /* not escaped */
 };
 

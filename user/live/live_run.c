@@ -113,23 +113,16 @@ static int watch_targets(struct live_run *run, struct error *error)
 	return err;
 }
 
-/* Of a running process only what was started with the sampler can be sampled. */
-static int check_sampler(const struct live_options *options, struct error *error)
+/* Of the whole machine only what was started with the sampler can be sampled. */
+static void warn_of_sampler(const struct live_options *options)
 {
 	const struct live_targets *targets = &options->targets;
 
-	if (!(options->kinds_mask & 1U << PKBPF_PROFILE_ALLOC) || targets->command)
-		return 0;
-	for (size_t i = 0; i < targets->pids.count; i++)
-		if (!sampler_is_in_process(targets->pids.items[i]))
-			return error_set(error, EINVAL,
-					 "cannot sample allocations of pid %u: it runs without the "
-					 "sampler; start it with pkbpf --alloc -- COMMAND",
-					 targets->pids.items[i]);
-	if (!targets->pids.count)
-		log_warning(options->log, "only processes that were started by pkbpf --alloc have "
-					  "allocations sampled");
-	return 0;
+	if (options->kinds_mask & 1U << PKBPF_PROFILE_ALLOC && !targets->command &&
+	    !targets->pids.count)
+		log_warning(options->log,
+			    "only processes that were started by pkbpf --alloc, or are "
+			    "chosen by --pid, have allocations sampled");
 }
 
 int live_run_new(const struct live_options *options, struct live_run **ret_run, struct error *error)
@@ -141,11 +134,11 @@ int live_run_new(const struct live_options *options, struct live_run **ret_run, 
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	run->options = *options;
 	err = watch_targets(run, error);
-	err = err < 0 ? err : check_sampler(options, error);
 	if (err < 0) {
 		live_run_free(run);
 		return err;
 	}
+	warn_of_sampler(options);
 	*ret_run = run;
 	return 0;
 }

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "source/alloc/sampler_library.h"
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -103,17 +102,4 @@ const char *sampler_check_command(const char *name)
 		return NULL;
 	reason = check_file(path, interpreter);
 	return interpreter[0] ? check_file(interpreter, none) : reason;
-}
-
-bool sampler_is_in_process(uint32_t pid)
-{
-	char path[64], line[PATH_MAX + 128];
-	_cleanup_fclose_ FILE *maps = NULL;
-
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
-	while (maps && fgets(line, sizeof(line), maps))
-		if (strstr(line, "/" SAMPLER_LIBRARY_NAME "\n"))
-			return true;
-	return false;
 }

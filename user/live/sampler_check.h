@@ -3,14 +3,8 @@
 #ifndef PKBPF_LIVE_SAMPLER_CHECK_H
 #define PKBPF_LIVE_SAMPLER_CHECK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* NULL: it can, as far as the command's file tells; else why not ("is statically linked"). The name
  * is looked up as execvp() does. */
 const char *sampler_check_command(const char *name);
-/* True when the process was started with the sampler, and still runs a program that has loaded it.
- */
-bool sampler_is_in_process(uint32_t pid);
 
 #endif

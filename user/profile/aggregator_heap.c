@@ -31,7 +31,7 @@ static bool is_in_sampler(const struct aggregator *aggregator, const struct prof
 
 /* The stack from the caller of the allocator on. UINT32_MAX: out of memory. */
 static uint32_t stack_of_caller(const struct aggregator *aggregator, struct profile *profile,
-				uint32_t stack)
+				uint32_t stack, bool is_call)
 {
 	size_t count, first = 0;
 	const uint32_t *frames;
@@ -40,6 +40,9 @@ static uint32_t stack_of_caller(const struct aggregator *aggregator, struct prof
 	if (stack == UINT32_MAX)
 		return stack;
 	frames = profile_stack(profile, stack, &count);
+	/* Of a call the allocator's own function. */
+	if (is_call && count)
+		first = 1;
 	while (first < count && is_in_sampler(aggregator, profile, frames[first]))
 		first++;
 	if (!first)
@@ -60,14 +63,16 @@ static uint64_t objects_of(uint64_t address, uint64_t size, uint64_t weight)
 }
 
 static bool add_row(struct aggregator *aggregator, struct profile *profile,
-		    const struct profile_row *like, uint64_t stack_id, uint64_t time_ns)
+		    const struct profile_row *like, uint64_t stack_id, uint64_t time_ns,
+		    bool is_call)
 {
 	const struct numbered_stack *stack =
 		stack_id ? aggregator_find_stack(aggregator, stack_id, time_ns) : NULL;
 	struct profile_row row = *like;
 
 	row.stack = stack ? stack_of_caller(aggregator, profile,
-					    aggregator_stack_in(aggregator, profile, stack->stack))
+					    aggregator_stack_in(aggregator, profile, stack->stack),
+					    is_call)
 			  : profile_intern_stack(profile, NULL, 0);
 	if (!stack && row.kind == PKBPF_PROFILE_ALLOC)
 		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN]++;
@@ -103,11 +108,15 @@ int aggregator_take_alloc(struct aggregator *aggregator, const struct pkbpf_even
 			     .process = process->id,
 			     .tid = aggregator->options.per_thread ? view.tid : PROFILE_NO_THREAD,
 			     .comm = profile_intern_comm(profile, view.comm),
-			     .count = objects_of(view.address, view.size, view.weight),
+			     .count = objects_of(view.address ? view.address : view.time_ns,
+						 view.size, view.weight),
 			     .weight = view.weight,
 		     },
-		     view.stack_id, view.time_ns))
+		     view.stack_id, view.time_ns, !view.address))
 		return -ENOMEM;
+	/* A call in a window. */
+	if (!view.address)
+		return 0;
 	return heap_add(aggregator->heap, &(struct heap_alloc){
 						  .process = process->id,
 						  .stack_id = view.stack_id,
@@ -173,7 +182,7 @@ static void add_live(void *context, const struct heap_site *site, const struct h
 		.weight = block->weight,
 	};
 
-	if (!add_row(rows->aggregator, rows->profile, &row, site->stack_id, block->born_ns))
+	if (!add_row(rows->aggregator, rows->profile, &row, site->stack_id, block->born_ns, false))
 		profile_info(rows->profile)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
 }
 
@@ -185,7 +194,7 @@ static uint32_t place_of(struct aggregator *aggregator, const struct heap_site *
 	const struct numbered_stack *stack =
 		site->stack_id ? aggregator_find_stack(aggregator, site->stack_id, time_ns) : NULL;
 
-	return stack ? stack_of_caller(aggregator, profile, stack->stack)
+	return stack ? stack_of_caller(aggregator, profile, stack->stack, false)
 		     : profile_intern_stack(profile, NULL, 0);
 }
 

@@ -38,6 +38,13 @@ int summary_heap(const struct summary *summary, size_t lines)
 	summary_write_stacks(summary, &alloc_stacks, &alloc, NULL, for_alloc - 1);
 	if (lines <= for_alloc + 1)
 		return 0;
+	if (profile_info_read(report->profile)->counters[PKBPF_COUNTER_ALLOC_WINDOWS] &&
+	    !live.sum.weight) {
+		fprintf(report->out,
+			"Not freed at the end: not known, calls were seen in windows of "
+			"20 ms; sums are of these alone\n");
+		return 0;
+	}
 	fprintf(report->out, "Not freed at the end: about %s in %s\n",
 		human_bytes(bytes, live.sum.weight),
 		human_counted(number, live.sum.count, "allocations"));

@@ -46,6 +46,31 @@ static void frees_come_back_as_they_were(void **state)
 	event_buffer_done(&buffer);
 }
 
+/* Its weight follows from the mean distance of samples. */
+static void calls_in_windows_have_a_weight_but_no_address(void **state)
+{
+	struct pkbpf_event_alloc call = {
+		.header = {.kind = PKBPF_EVENT_ALLOC,
+			   .flags = PKBPF_ALLOC_CALL,
+			   .size = sizeof(call)},
+		.size = 100,
+		.weight = 16384,
+	};
+	struct alloc_view view;
+
+	assert_int_equal(alloc_event_decode(&call.header, &view), 0);
+	assert_int_equal(view.address, 0);
+	assert_in_range(view.weight, 16384 + 50 - 2, 16384 + 50 + 2);
+	call.size = 1 << 20;
+	assert_int_equal(alloc_event_decode(&call.header, &view), 0);
+	assert_int_equal(view.weight, 1 << 20);
+	call.weight = 0;
+	assert_int_equal(alloc_event_decode(&call.header, &view), -EBADMSG);
+	call.weight = 16384;
+	call.address = 0x1000;
+	assert_int_equal(alloc_event_decode(&call.header, &view), -EBADMSG);
+}
+
 static void refuse(struct alloc_view view)
 {
 	struct event_buffer buffer = {0};
@@ -83,6 +108,7 @@ static void short_records_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_in_windows_have_a_weight_but_no_address),
 		cmocka_unit_test(allocations_come_back_as_they_were),
 		cmocka_unit_test(frees_come_back_as_they_were),
 		cmocka_unit_test(what_no_allocator_gives_is_refused),

@@ -14,8 +14,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/unused.h"
-#include "elf/usdt_site.h"
 #include "event/alloc_event.h"
+#include "event/encoder.h"
+#include "source/alloc/alloc_windows.h"
+#include "source/alloc/producers.h"
 #include "source/alloc/sampler_library.h"
 #include "source/source.h"
 #include "source/source_options.h"
@@ -23,14 +25,14 @@
 
 #include "pkbpf.skel.h"
 
-#define PROVIDER	  "otel_memory"
 #define DRAIN_INTERVAL_NS (NS_PER_SECOND / 4)
 
 struct source {
 	struct session *session;
 	char library[PATH_MAX];
-	struct usdt_site alloc_site, free_site;
-	struct bpf_link *alloc_link, *free_link;
+	struct producers producers;
+	struct alloc_windows *windows; /* NULL: not needed */
+	bool is_attached;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 };
@@ -40,6 +42,8 @@ static void alloc_detach(struct source *source);
 static void alloc_free(struct source *source)
 {
 	alloc_detach(source);
+	producers_done(&source->producers);
+	alloc_windows_free(source->windows);
 	event_buffer_done(&source->buffer);
 	free(source);
 }
@@ -48,6 +52,13 @@ static void alloc_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_program__set_autoload(skeleton->progs.alloc_sampled, wanted);
 	bpf_program__set_autoload(skeleton->progs.alloc_freed, wanted);
+	bpf_program__set_autoload(skeleton->progs.alloc_call, false);
+	bpf_program__set_autoload(skeleton->progs.alloc_call_first, false);
+	bpf_program__set_autoload(skeleton->progs.alloc_call_second, false);
+	bpf_program__set_autoload(skeleton->progs.alloc_call_third, false);
+	bpf_program__set_autoload(skeleton->progs.alloc_call_product, false);
+	bpf_program__set_autoload(skeleton->progs.alloc_call_again, false);
+	bpf_map__set_autocreate(skeleton->maps.alloc_countdowns, false);
 	bpf_map__set_autocreate(skeleton->maps.alloc_late_frees, wanted);
 	bpf_map__set_autocreate(skeleton->maps.alloc_users, wanted);
 	/* Stacks have numbers, but none is recognized before it is unwound (stack_maps.c). */
@@ -55,30 +66,49 @@ static void alloc_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		bpf_map__set_autocreate(skeleton->maps.stacks_sent, true);
 }
 
-static int find_sites(struct source *source, struct error *error)
+/* Processes that run already: what tells of its allocations is read, the others are watched in
+ * windows. */
+static int choose_processes(struct source *source, const struct source_options *options,
+			    struct error *error)
 {
-	_cleanup_close_ int fd = open(source->library, O_RDONLY | O_CLOEXEC);
-	struct elf_file file;
-	int err;
+	const struct session_options *session = session_options(source->session);
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int err = 0, found;
 
-	if (fd < 0)
-		return error_set(error, errno, "cannot open %s: %s", source->library,
-				 strerror(errno));
-	err = elf_file_open(&file, fd);
-	if (err == 0) {
-		err = usdt_site_find(&file, PROVIDER, "alloc", &source->alloc_site);
-		err = err ? err : usdt_site_find(&file, PROVIDER, "free", &source->free_site);
-		elf_file_done(&file);
+	for (size_t i = 0; i < session->pid_count && !err; i++) {
+		uint32_t pid = session->pids[i];
+
+		found = producers_add_process(&source->producers, pid, session->log, error);
+		if (found)
+			err = found < 0 ? found : 0;
+		if (found)
+			continue;
+		if (!source->windows &&
+		    alloc_windows_new(skeleton, session_kernel_types(source->session),
+				      options->alloc.interval_bytes, &source->windows))
+			return error_set(error, ENOMEM, "cannot watch allocations: out of memory");
+		err = alloc_windows_add(source->windows, pid, error);
+		if (!err)
+			return error_set(error, ENOTSUP,
+					 "cannot watch allocations of pid %u: its files name no "
+					 "allocator (statically linked and stripped?)",
+					 pid);
+		if (err > 0)
+			log_warning(
+				session->log,
+				"allocations of pid %u are watched in windows of 20 ms per second: "
+				"they tell who allocates, not what lives; for that start it with "
+				"pkbpf --alloc -- COMMAND",
+				pid);
+		err = err > 0 ? 0 : err;
 	}
-	if (err)
-		return error_set(error, -err, "cannot find the probes of %s: %s", source->library,
-				 strerror(-err));
-	return 0;
+	return err;
 }
 
-static int alloc_configure(struct session *session, _unused_ const struct source_options *options,
+static int alloc_configure(struct session *session, const struct source_options *options,
 			   struct source **ret_source, struct error *error)
 {
+	const struct session_options *chosen = session_options(session);
 	struct source *source = calloc(1, sizeof(*source));
 	int err;
 
@@ -86,8 +116,12 @@ static int alloc_configure(struct session *session, _unused_ const struct source
 		return error_set(error, ENOMEM,
 				 "cannot prepare allocation profiling: out of memory");
 	source->session = session;
-	err = sampler_library_find(source->library, sizeof(source->library), error);
-	err = err ? err : find_sites(source, error);
+	if (chosen->target_mode == PKBPF_TARGET_PROCESS && !chosen->waiting_pid) {
+		err = choose_processes(source, options, error);
+	} else {
+		err = sampler_library_find(source->library, sizeof(source->library), error);
+		err = err ? err : producers_add_file(&source->producers, source->library, error);
+	}
 	if (err) {
 		alloc_free(source);
 		return err;
@@ -96,35 +130,17 @@ static int alloc_configure(struct session *session, _unused_ const struct source
 	return 0;
 }
 
-/* In all processes that map the library, now or later; the program tells targets. */
-static int attach_site(struct source *source, const struct bpf_program *program,
-		       const struct usdt_site *site, struct bpf_link **ret_link,
-		       struct error *error)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = site->semaphore_offset);
-	struct bpf_link *link = bpf_program__attach_uprobe_opts(program, -1, source->library,
-								site->offset, &options);
-	int err = link ? 0 : -errno;
-
-	if (err)
-		return error_set(error, -err,
-				 "cannot attach to the allocation sampler %s: %s; its kernel needs "
-				 "CONFIG_UPROBE_EVENTS",
-				 source->library, strerror(-err));
-	*ret_link = link;
-	return 0;
-}
-
-/* Frees first: without them every allocation would seem to stay. */
 static int alloc_attach(struct source *source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	int err = attach_site(source, skeleton->progs.alloc_freed, &source->free_site,
-			      &source->free_link, error);
+	int err = producers_attach(&source->producers, skeleton->progs.alloc_sampled,
+				   skeleton->progs.alloc_freed, error);
 
-	return err ? err
-		   : attach_site(source, skeleton->progs.alloc_sampled, &source->alloc_site,
-				 &source->alloc_link, error);
+	source->is_attached = true;
+	return err || !source->windows
+		       ? err
+		       : alloc_windows_start(source->windows, session_options(source->session)->log,
+					     error);
 }
 
 static void alloc_begin(struct source *source, uint64_t start_ns)
@@ -181,20 +197,22 @@ static int alloc_cut(struct source *source, _unused_ uint64_t until_ns)
 
 static void alloc_detach(struct source *source)
 {
-	bool was_attached = source->alloc_link;
+	struct lost_view windows = {.time_ns = clock_now_ns(),
+				    .cause = PKBPF_COUNTER_ALLOC_WINDOWS};
 
-	bpf_link__destroy(source->alloc_link);
-	bpf_link__destroy(source->free_link);
-	source->alloc_link = NULL;
-	source->free_link = NULL;
-	if (was_attached)
+	producers_detach(&source->producers);
+	windows.count = alloc_windows_stop(source->windows);
+	if (windows.count)
+		event_encode_lost(&source->buffer, &windows);
+	if (source->is_attached)
 		drain_late_frees(source);
+	source->is_attached = false;
 }
 
 const struct source_ops source_alloc = {
 	.kind = PKBPF_PROFILE_ALLOC,
 	.name = "alloc",
-	.summary = "allocated bytes by stack, of a command started with --alloc",
+	.summary = "allocated bytes by stack",
 	.by_request = true,
 	.options = alloc_option_rows,
 	.choose = alloc_choose,

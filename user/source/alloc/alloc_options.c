@@ -8,14 +8,17 @@
 #define MOST_INTERVAL_BYTES (1ULL << 40)
 
 const struct option_row alloc_option_rows[] = {
-	{0, "alloc", NULL, "allocations and live memory of a command, by stack",
+	{0, "alloc", NULL, "allocations of a command or of --pid, and its live memory, by stack",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_FLAG,
 	 OPTION_AT(struct source_options, alloc.wanted),
 	 .text = "Starts COMMAND with a library before its allocator, which samples calls of "
 		 "malloc "
 		 "and its relatives: a call that is not sampled costs a nanosecond more. C++ "
 		 "operators are sampled where they call malloc, as those of libstdc++ do. Adds "
-		 "the kinds alloc and live to those of --events."},
+		 "the kinds alloc and live to those of --events. Processes of --pid that run "
+		 "without the "
+		 "library are watched in windows of 20 ms per second: who allocates, not what "
+		 "lives."},
 	{0, "alloc-rate", "SIZE",
 	 "mean bytes between two sampled allocations; default 64K, more in processes that "
 	 "allocate much",
