@@ -8,6 +8,7 @@
 #include "blockio.bpf.h"
 #include "kernel_compat.bpf.h"
 #include "kernel_word.bpf.h"
+#include "shed.bpf.h"
 #include "stack_id.bpf.h"
 #include "python.bpf.h"
 #include "stack_memo.bpf.h"
@@ -329,6 +330,11 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 			if (!entry->until_ns)
 				expected = entry->stack_id;
 		}
+	}
+	if (shed_by(shed_control.blockio_mask)) {
+		sample_begin(scratch, SCRATCH_BLOCKIO, PKBPF_PROFILE_BLOCKIO);
+		counter_add(PKBPF_COUNTER_OVERHEAD_BLOCKIO, 1);
+		return row_of_stack(owner, 0, device, state);
 	}
 	id = stack_walk(ctx, scratch, owner);
 	counter_add(PKBPF_COUNTER_BLOCKIO_STACKS_WALKED, 1);

@@ -2,6 +2,7 @@
 /* CPU samples: one perf event per CPU runs this program on the current task. */
 #include "kernel_stack.bpf.h"
 #include "shared.bpf.h"
+#include "shed.bpf.h"
 #include "cpu_sampler.bpf.h"
 #include "stack.bpf.h"
 
@@ -65,6 +66,10 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	if (!cpu_sampler_wants(sampler, pid_tgid >> 32, (__u32)pid_tgid, now_ns))
 		return 0;
 	count_expected(&missed);
+	if (shed_by(shed_control.cpu_mask)) {
+		counter_add(PKBPF_COUNTER_LOST_TO_OVERHEAD, 1);
+		return 0;
+	}
 	scratch = scratch_get(SCRATCH_CPU);
 	if (!scratch) {
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);

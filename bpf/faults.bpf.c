@@ -2,6 +2,7 @@
 /* Page faults: samples with stacks and the kind of memory, and the exact number of faults of every
  * thread. */
 #include "kernel_compat.bpf.h"
+#include "shed.bpf.h"
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 #include "task_filter.bpf.h"
@@ -181,8 +182,13 @@ static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 		rate->window = window;
 		rate->stacks = 0;
 	}
-	if (rate->shift && (bpf_get_prandom_u32() & ((1U << (rate->shift & 31)) - 1)))
+	if (rate->shift < shed_control.fault_shift)
+		rate->shift = shed_control.fault_shift;
+	if (rate->shift && (bpf_get_prandom_u32() & ((1U << (rate->shift & 31)) - 1))) {
+		if (shed_control.fault_shift)
+			counter_add(PKBPF_COUNTER_OVERHEAD_FAULTS, span);
 		return 0;
+	}
 	/* A changed shift is for the next fault: this one was chosen with the old shift. */
 	span <<= rate->shift & 31;
 	if (++rate->stacks > STACKS_PER_WINDOW) {

@@ -2,6 +2,7 @@
 /* Off-CPU time. At every context switch: where the leaving thread waits, and how long the arriving
  * thread has waited. */
 #include "kernel_compat.bpf.h"
+#include "shed.bpf.h"
 #include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
 #include "offcpu_relation.bpf.h"
@@ -515,6 +516,10 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU ||
 	    thread->state == PKBPF_WAIT_RUNQUEUE || !thread->weight)
 		return 0;
+	if (shed_control.no_wakers) {
+		counter_add(PKBPF_COUNTER_OVERHEAD_WAKERS, 1);
+		return 0;
+	}
 	scratch = scratch_get(SCRATCH_OFFCPU);
 	if (!scratch) {
 		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Maps and constants shared by all programs of the object. */
 #include "shared.bpf.h"
+#include "shed.bpf.h"
 #include "cpu_sampler.bpf.h"
 #include "offcpu.bpf.h"
 #include "python.bpf.h"
 #include "resource.bpf.h"
+#include "ring_share.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
@@ -14,6 +16,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct pkbpf_bpf_config config = {};
 __u32 process_generation = 0;
+struct pkbpf_shed_control shed_control = {};
 
 struct counter_map counters SEC(".maps");
 struct sample_ring_map sample_ring SEC(".maps");
@@ -25,6 +28,7 @@ struct target_cgroup_map target_cgroup SEC(".maps");
 struct target_cgroup_ids_map target_cgroup_ids SEC(".maps");
 struct resource_exiting_map resource_exiting_threads SEC(".maps");
 
+struct ring_shares_map ring_shares SEC(".maps");
 struct stacks_sent_map stacks_sent SEC(".maps");
 struct unwind_rows_map unwind_rows SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Gives stacks ids and sends the frames of each stack once. */
 #include "stack_id.bpf.h"
+#include "ring_share.bpf.h"
 
 #define MAX_WORDS  (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
 #define PART_WORDS 32
@@ -117,6 +118,10 @@ __u64 stack_intern(__u32 slot)
 	hash = hash ? hash : 1;
 	if (bpf_map_lookup_elem(&stacks_sent, &hash))
 		return hash;
+	if (!ring_share_admits(sizeof(struct pkbpf_event_stack) + words * 8)) {
+		counter_add(PKBPF_COUNTER_STACK_RING_SHARE, 1);
+		return 0;
+	}
 	if (!send_frames(scratch, hash, words)) {
 		counter_add(PKBPF_COUNTER_STACK_RING_FULL, 1);
 		return 0;

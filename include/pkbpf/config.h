@@ -64,6 +64,15 @@ struct pkbpf_bpf_config {
 	char comm[16];
 };
 
+/* In .bss: what programs leave out to cost less; all 0: nothing. A mask of 2^n - 1 leaves one in
+ * 2^n. */
+struct pkbpf_shed_control {
+	__u32 cpu_mask;	    /* CPU samples */
+	__u32 fault_shift;  /* page faults with a stack: one in 2^n of those sampled */
+	__u32 blockio_mask; /* stacks of block requests that are not remembered */
+	__u32 no_wakers;    /* stacks of wakers */
+};
+
 /* In .bss, for the program that samples CPUs. */
 struct pkbpf_cpu_control {
 	__u64 start_ns; /* of the interval; 0 before and after it */

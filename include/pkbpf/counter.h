@@ -159,7 +159,30 @@ enum pkbpf_loss {
 	  "others)")                                                                               \
 	X(MEMORY_NO_MEMORY, PKBPF_LOSS_OTHER, "pages (out of memory during aggregation)")          \
 	X(MEMORY_UNSEEN, PKBPF_LOSS_NOTE,                                                          \
-	  "processes that ended before their resident memory was looked at")
+	  "processes that ended before their resident memory was looked at")                       \
+	X(MEMORY_TABLES_RELEASED, PKBPF_LOSS_NONE,                                                 \
+	  "releases of unused symbol tables (to stay within --max-memory)")                        \
+	X(MEMORY_PROCESSES_GROUPED, PKBPF_LOSS_NONE,                                               \
+	  "times exited processes were grouped (to stay within --max-memory)")                     \
+	X(MEMORY_LINES_LEFT_OUT, PKBPF_LOSS_NOTE,                                                  \
+	  "source lines and inlined functions not read any more (to stay within --max-memory)")    \
+	X(MEMORY_STACKS_SHORTENED, PKBPF_LOSS_NONE,                                                \
+	  "times rare stacks were shortened (to stay within --max-memory)")                        \
+	X(MEMORY_STACKS_JOINED, PKBPF_LOSS_NOTE,                                                   \
+	  "events whose rare stack is counted as [other stacks: limit of memory]")                 \
+	X(MEMORY_ABOVE_LIMIT, PKBPF_LOSS_NOTE,                                                     \
+	  "looks that found more memory in use than --max-memory")                                 \
+	X(LOST_TO_OVERHEAD, PKBPF_LOSS_SAMPLE, "left out to stay within --max-overhead")           \
+	X(OVERHEAD_WAKERS, PKBPF_LOSS_NOTE,                                                        \
+	  "wake-ups without a waker stack (to stay within --max-overhead)")                        \
+	X(OVERHEAD_FAULTS, PKBPF_LOSS_NONE,                                                        \
+	  "page faults not sampled, others stand for them (to stay within --max-overhead)")        \
+	X(OVERHEAD_BLOCKIO, PKBPF_LOSS_NOTE,                                                       \
+	  "block requests without a stack (to stay within --max-overhead)")                        \
+	X(OVERHEAD_ABOVE, PKBPF_LOSS_NOTE,                                                         \
+	  "seconds above --max-overhead with nothing left to leave out")                           \
+	X(STACK_RING_SHARE, PKBPF_LOSS_OTHER,                                                      \
+	  "stacks of events (a container or process sent more than its share)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -119,6 +119,8 @@ enum pkbpf_stack_end {
 	PKBPF_END_GUESSED = 26,
 	/* the unwind info of this code is too large or damaged, and no frame pointer is usable */
 	PKBPF_END_REFUSED = 27,
+	/* not from the unwinder: the profile kept no frame of some of the rarest stacks */
+	PKBPF_END_OTHERS = 28,
 	PKBPF_END_COUNT,
 };
 

@@ -112,11 +112,14 @@ struct program_clock *program_clock_open(const struct bpf_object *object, bool a
 
 void program_clock_poll(struct program_clock *clock, uint64_t now_ns)
 {
-	if (!clock || clock->always)
+	if (!clock)
 		return;
-	if (clock->fd >= 0 && now_ns - clock->turned_ns >= COUNT_NS)
+	if (clock->fd >= 0 &&
+	    now_ns - clock->turned_ns >= (clock->always ? NS_PER_SECOND : COUNT_NS)) {
 		end_counting(clock, now_ns);
-	else if (clock->fd < 0 && now_ns - clock->turned_ns >= PAUSE_NS)
+		if (clock->always)
+			begin_counting(clock, now_ns);
+	} else if (clock->fd < 0 && now_ns - clock->turned_ns >= PAUSE_NS)
 		begin_counting(clock, now_ns);
 }
 

@@ -18,6 +18,8 @@
 #define KEEP_MAX	  1000000
 #define UNWIND_TABLES_MIN (4ULL << 20) /* made in pieces of 1 MiB, and some are always spare */
 #define UNWIND_TABLES_MAX (1ULL << 30)
+#define MAX_MEMORY_MIN	  (32ULL << 20)
+#define MAX_MEMORY_MAX	  (1ULL << 40)
 
 /* ---- targets ---- */
 
@@ -262,6 +264,17 @@ static const struct option_row rows[] = {
 	 .form = OPTION_SIZE, AT(live.unwind_table_bytes), .least = UNWIND_TABLES_MIN,
 	 .most = UNWIND_TABLES_MAX,
 	 .text = "Tables that were not needed for longest are evicted first."},
+	{0, "max-memory", "SIZE",
+	 "maximum memory of pkbpf and its BPF maps: detail is given up to stay within it", EVENTS,
+	 .form = OPTION_SIZE, AT(live.max_memory_bytes), .least = MAX_MEMORY_MIN,
+	 .most = MAX_MEMORY_MAX,
+	 .text = "Unwind tables get a quarter of it. Memory is measured four times a second; from "
+		 "seven eighths on, in this order: unused symbol tables are released; exited "
+		 "processes are grouped by name and cgroup; source lines and inlined functions are "
+		 "not read any more; the rarest stacks lose their inner half; the rarest stacks "
+		 "are counted as [other stacks: limit of memory]. Each step is in the log, in the "
+		 "notes of the report and in the counters of JSON; sums stay exact. Mapped files "
+		 "of the page cache are not counted, and of serve only the process that captures."},
 
 	{'o', "output", "FILE",
 	 "output file, - for stdout; the suffix selects the format; repeatable", OUTPUT,

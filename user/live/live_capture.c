@@ -10,6 +10,7 @@
 #include "capture/kernel/capability.h"
 #include "live/live_capture_private.h"
 #include "live/live_relations.h"
+#include "live/memory_limit.h"
 #include "process/file/file_servers.h"
 #include "process/relation/process_counts.h"
 #include "symbol/elf/debuginfod.h"
@@ -19,9 +20,9 @@
 #define MERGE_BYTES	(8U << 20)
 #define MAX_STACK_BYTES (64U << 20)
 /* Of a quarter of a second, while thousands of new programs get their names. */
-#define MOST_NAMING_NS (NS_PER_SECOND / 10)
-/* Two to three KiB each. */
-#define MAX_ENDED_TASKS (1U << 13)
+#define MOST_NAMING_NS	 (NS_PER_SECOND / 10)
+#define MAX_ENDED_TASKS	 (1U << 13)
+#define ENDED_TASK_BYTES 2560
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 /* Between two pieces of reading of perf maps, and two looks at them. */
@@ -51,6 +52,7 @@ static bool is_followed(void *context, uint32_t pid)
 
 static int assemble(struct live_capture *live, struct error *error)
 {
+	uint64_t limit = live->options.session.max_memory_bytes;
 	struct aggregator_options options = {
 		.per_thread = live->options.session.per_thread,
 		.want_user = live->options.session.want_user_stack,
@@ -58,12 +60,13 @@ static int assemble(struct live_capture *live, struct error *error)
 		.slow_io_limit = live->options.sources.blockio.slow_count,
 		.slow_io_ns = live->options.sources.blockio.slow_ns,
 		.trace_ns = live->options.trace_ns,
-		.merge_bytes = MERGE_BYTES,
-		.max_bytes = MAX_STACK_BYTES,
+		.merge_bytes = memory_limit_share(limit, 64, MERGE_BYTES),
+		.max_bytes = memory_limit_share(limit, 8, MAX_STACK_BYTES),
 		.most_naming_ns = MOST_NAMING_NS,
-		.max_ended_tasks = MAX_ENDED_TASKS,
+		.max_ended_tasks =
+			(uint32_t)memory_limit_share(limit, 16 * ENDED_TASK_BYTES, MAX_ENDED_TASKS),
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
-		.max_names_bytes = MAX_NAMES_BYTES,
+		.max_names_bytes = memory_limit_share(limit, 16, MAX_NAMES_BYTES),
 		.max_names_ns = live->options.names_ns ? live->options.names_ns : MAX_NAMES_NS,
 		.is_followed = is_followed,
 		.follow_context = live,
@@ -163,6 +166,10 @@ static int start_capture(struct live_capture *live, struct error *error)
 	if (err < 0)
 		return err;
 	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	live_overhead_begin(live);
+	err = live_memory_begin(live, error);
+	if (err < 0)
+		return err;
 	log_info(log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);
 	/* The stacks of those that wait are read while they still do: a command is about to be let
@@ -204,6 +211,7 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	if (err < 0)
 		return err;
 	live_memory_limit(live);
+	live_overhead_look(live);
 	note_devices(live);
 	return source_set_poll(live->sources);
 }
@@ -226,7 +234,7 @@ int live_capture_cut(struct live_capture *live)
 		log_warning(log, "some events are counted in the next interval: out of memory");
 	*edge = (struct live_edge){.sequence = live->sequence++,
 				   .cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID)};
-	session_counters(live->session, edge->counters);
+	live_memory_counters(live, edge->counters);
 	session_bpf_time_ns(live->session, &edge->bpf_cpu_ns);
 	if (session_cut(live->session, live->sequence, &error) < 0)
 		log_warning(log, "%s", error.text);
@@ -300,7 +308,7 @@ uint64_t live_capture_start_ns(const struct live_capture *live)
 
 void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
 {
-	session_counters(live->session, ret_counters);
+	live_memory_counters(live, ret_counters);
 }
 
 int live_capture_stop(struct live_capture *live)

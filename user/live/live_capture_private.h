@@ -5,6 +5,8 @@
 
 #include "base/array.h"
 #include "live/live_capture.h"
+#include "live/memory_limit.h"
+#include "live/overhead_limit.h"
 #include "profile/account/device_names.h"
 #include "profile/aggregator.h"
 #include "source/source.h"
@@ -35,6 +37,12 @@ struct live_capture {
 	uint64_t sequence;	       /* of the slice that runs */
 	bool was_taken;		       /* a slice, since processes were released */
 	uint64_t next_release_ns;      /* symbol tables are kept until then */
+	size_t files_released;	       /* how many mapped files there were at that time */
+	size_t files_forgotten;	       /* how many there were left when some were last forgotten */
+	struct memory_limit memory;
+	uint64_t map_bytes, next_map_look_ns; /* of BPF maps, when they were last counted */
+	struct overhead_limit overhead;
+	uint64_t overhead_since_ns, overhead_cpu_ns; /* at the last look at it */
 	ARRAY_OF(struct live_edge)
 	edges; /* of slices that are not taken yet, but the first: before */
 	struct device_names device_names;
@@ -50,6 +58,13 @@ void live_memory_limit(struct live_capture *live);
 /* Between slices: gives back what is kept of processes that have ended, and symbol tables of
  * programs that nobody runs any more. */
 void live_memory_release(struct live_capture *live);
+/* Keeps what the capture costs within bounds. */
+void live_overhead_begin(struct live_capture *live);
+void live_overhead_look(struct live_capture *live);
+/* Counts what the capture takes at its beginning. -ENOMEM: more than it may. */
+int live_memory_begin(struct live_capture *live, struct error *error);
+/* Those of the session and the steps that a limit of memory made necessary. */
+void live_memory_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* What later events may name is not forgotten with the next step. */
 void live_memory_keep_stacks(struct live_capture *live);
 

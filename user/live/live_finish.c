@@ -43,7 +43,9 @@ static void fill_counters(const struct profile *profile, const struct live_edge 
 		if (captured[i])
 			counters[i] = captured[i] - (before ? before->counters[i] : 0);
 	}
-	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_shortened_events(profile);
+	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_cut_events(profile, PKBPF_END_SHORTENED);
+	counters[PKBPF_COUNTER_MEMORY_STACKS_JOINED] =
+		profile_cut_events(profile, PKBPF_END_OTHERS);
 	counters[PKBPF_COUNTER_PROCESSES_GROUPED] = profile_grouped_processes(profile);
 }
 
@@ -57,7 +59,7 @@ static void fill_cost(struct live_capture *live, const struct live_edge *end,
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 
 	if (!end)
-		session_counters(live->session, counters);
+		live_memory_counters(live, counters);
 	fill_counters(profile, before, end ? end->counters : counters, info->counters);
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 	if (end)
@@ -93,6 +95,8 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	fill_cost(live, find_edge(live, info->sequence), profile);
 	info->cpu_count = session_cpu_count(live->session);
 	info->bpf_map_bytes = map_memory_bytes("/proc/self");
+	info->memory_limit_bytes = live->memory.limit_bytes;
+	info->memory_peak_bytes = live->memory.peak_bytes;
 	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
 		info->bpf_limit_permille = live->options.sources.offcpu.max_overhead_permille;
 }

@@ -6,6 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/kernel/map_memory.h"
+#include "capture/kernel/own_memory.h"
 #include "live/live_capture_private.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
@@ -21,6 +23,8 @@ static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
 #define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
 /* Time limit for symbolizing before a collection: unresolved frames keep their file. */
 #define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
+/* New files since, after which there is one: 300 bytes each, and their descriptors. */
+#define FORGET_FILES 4096
 /* So long at a time perf maps are read. */
 #define CODE_READING_NS (20 * NS_PER_MS)
 /* So many processes that have ended are forgotten at once: their frames are looked for among all.
@@ -55,6 +59,9 @@ void live_memory_keep_stacks(struct live_capture *live)
 
 /* A table that is needed again has to be read again, which takes 20 ms for a large one. */
 #define RELEASE_TABLES_NS (60 * NS_PER_SECOND)
+/* So many new files, such as libraries of containers, are not waited for that long: the debug
+ * information of one takes 100 KiB or more. */
+#define RELEASE_FILES 128
 
 static void release_tables(struct live_capture *live)
 {
@@ -69,15 +76,17 @@ static void release_tables(struct live_capture *live)
 
 void live_memory_release(struct live_capture *live)
 {
+	size_t files = mapped_file_table_live_count(live->files);
 	uint64_t now_ns = clock_now_ns();
 
 	aggregator_release_processes(live->aggregator);
-	if (now_ns < live->next_release_ns)
+	if (now_ns < live->next_release_ns && files < live->files_released + RELEASE_FILES)
 		return;
 	live->next_release_ns = now_ns + RELEASE_TABLES_NS;
 	release_tables(live);
 	/* On a machine that builds programs, each is a file of its own. */
 	forget_files(live);
+	live->files_released = mapped_file_table_live_count(live->files);
 	malloc_trim(0);
 }
 
@@ -135,7 +144,8 @@ static void limit_files(struct live_capture *live)
 	size_t before = mapped_file_table_live_count(live->files), left;
 	uint64_t begin_ns, end_ns;
 
-	if (!mapped_file_table_is_nearly_full(live->files))
+	if (before < live->files_forgotten + FORGET_FILES &&
+	    !mapped_file_table_is_nearly_full(live->files))
 		return;
 	begin_ns = clock_now_ns();
 	if (begin_ns < live->next_forget_ns || !places_are_named(live, begin_ns))
@@ -143,7 +153,7 @@ static void limit_files(struct live_capture *live)
 	if (aggregator_forget_places(live->aggregator) || forget_files(live) < 0)
 		log_warning(live->options.session.log,
 			    "cannot release unused mapped files: out of memory");
-	left = mapped_file_table_live_count(live->files);
+	left = live->files_forgotten = mapped_file_table_live_count(live->files);
 	end_ns = clock_now_ns();
 	live->next_forget_ns =
 		end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use,
@@ -167,8 +177,107 @@ static void follow_code(struct live_capture *live)
 	code_history_forget_ended(code);
 }
 
+/* ---- a limit of all memory ---- */
+
+/* Maps are counted through as many files as there are descriptors. */
+#define MAP_LOOK_NS (5 * NS_PER_SECOND)
+/* Records that wait for unwind tables, processes and threads that live, and their names. */
+#define LEAST_ROOM_BYTES (24U << 20)
+/* With a fixed threshold, large arrays go back to the system when they are freed. */
+#define MAP_ALLOCATION_BYTES (128 << 10)
+
+static uint64_t memory_in_use(struct live_capture *live, uint64_t now_ns)
+{
+	if (now_ns >= live->next_map_look_ns) {
+		live->map_bytes = map_memory_bytes("/proc/self");
+		live->next_map_look_ns = now_ns + MAP_LOOK_NS;
+	}
+	return own_memory_bytes("/proc/self") + live->map_bytes;
+}
+
+int live_memory_begin(struct live_capture *live, struct error *error)
+{
+	uint64_t limit = live->options.session.max_memory_bytes, used;
+
+	live->memory.limit_bytes = limit;
+	if (!limit)
+		return 0;
+	mallopt(M_MMAP_THRESHOLD, MAP_ALLOCATION_BYTES);
+	malloc_trim(0);
+	used = memory_in_use(live, clock_now_ns());
+	live->memory = (struct memory_limit){.limit_bytes = limit, .peak_bytes = used};
+	if (used + LEAST_ROOM_BYTES <= limit)
+		return 0;
+	return error_set(error, ENOMEM,
+			 "cannot stay within --max-memory %.0fM: the capture takes %.0fM when it "
+			 "begins, %.0fM of it in BPF maps, and needs %uM for what it collects; "
+			 "profile fewer kinds of events (-e), or allow more",
+			 (double)limit / (1 << 20), (double)used / (1 << 20) + 1,
+			 (double)live->map_bytes / (1 << 20), LEAST_ROOM_BYTES >> 20);
+}
+
+void live_memory_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
+{
+	const struct memory_limit *memory = &live->memory;
+
+	session_counters(live->session, ret_counters);
+	ret_counters[PKBPF_COUNTER_MEMORY_TABLES_RELEASED] = memory->taken[MEMORY_STEP_TABLES];
+	ret_counters[PKBPF_COUNTER_MEMORY_PROCESSES_GROUPED] = memory->taken[MEMORY_STEP_PROCESSES];
+	ret_counters[PKBPF_COUNTER_MEMORY_LINES_LEFT_OUT] = memory->taken[MEMORY_STEP_LINES];
+	ret_counters[PKBPF_COUNTER_MEMORY_STACKS_SHORTENED] = memory->taken[MEMORY_STEP_SHORTEN];
+	ret_counters[PKBPF_COUNTER_MEMORY_ABOVE_LIMIT] = memory->looks_above;
+	ret_counters[PKBPF_COUNTER_OVERHEAD_ABOVE] = live->overhead.unheeded;
+}
+
+static void take_step(struct live_capture *live, enum memory_step step)
+{
+	switch (step) {
+	case MEMORY_STEP_TABLES:
+		release_tables(live);
+		break;
+	case MEMORY_STEP_PROCESSES:
+		aggregator_group_processes(live->aggregator);
+		break;
+	case MEMORY_STEP_LINES:
+		symbolizer_chain_leave_lines(live->symbolizer);
+		release_tables(live);
+		break;
+	case MEMORY_STEP_SHORTEN:
+	case MEMORY_STEP_JOIN:
+		aggregator_cut_stacks(live->aggregator, step == MEMORY_STEP_JOIN);
+		break;
+	case MEMORY_STEP_COUNT:
+		break;
+	}
+}
+
+static void obey_limit(struct live_capture *live)
+{
+	const struct log *log = live->options.session.log;
+	uint64_t now_ns = clock_now_ns(), used;
+	enum log_level level;
+	int step;
+
+	if (!memory_limit_is_due(&live->memory, now_ns))
+		return;
+	used = memory_in_use(live, now_ns);
+	step = memory_limit_look(&live->memory, used, now_ns);
+	if (step < 0)
+		return;
+	level = live->memory.taken[step] == 1 && step != MEMORY_STEP_TABLES ? LOG_WARNING
+									    : LOG_INFO;
+	log_write(log, level, "%.1f MiB of memory in use, --max-memory allows %.1f: %s",
+		  (double)used / (1 << 20), (double)live->memory.limit_bytes / (1 << 20),
+		  memory_step_text(step));
+	take_step(live, step);
+	limit_memory(live);
+	/* The C library gives memory back only when it is asked. */
+	malloc_trim(0);
+}
+
 void live_memory_limit(struct live_capture *live)
 {
+	obey_limit(live);
 	follow_code(live);
 	limit_memory(live);
 	limit_files(live);

@@ -28,6 +28,7 @@ struct live_options {
 	enum pkbpf_unwind_mode unwind_mode;
 	enum pkbpf_python_mode python_mode;
 	uint64_t unwind_table_bytes; /* 0: the default */
+	uint64_t max_memory_bytes;   /* of the program and its BPF maps; 0: no limit */
 	struct source_options sources;
 	bool want_resources; /* of every thread: CPU time, memory, I/O */
 	bool per_thread;     /* keep the threads of a process separate */

@@ -13,12 +13,14 @@
 #include "live/container_watch.h"
 #include "live/jvm_map.h"
 #include "live/live_capture.h"
+#include "live/memory_limit.h"
 #include "live/sampler_check.h"
 #include "live/target_check.h"
 #include "process/cgroup/cgroup.h"
 #include "process/cgroup/container_match.h"
 #include "source/alloc/sampler_library.h"
 #include "source/source.h"
+#include "unwind/table/loader.h"
 
 /* How often the rings are looked at when nothing calls for it earlier, as one that is half full
  * does. Waking costs more than the few CPU samples that lie there (see
@@ -207,6 +209,14 @@ static void ask_jvm(const struct live_run *run, uint32_t pid)
 		log_warning(run->options.log, "%s", error.text);
 }
 
+/* 0: the default. */
+static uint64_t unwind_table_bytes(const struct live_options *options)
+{
+	if (options->unwind_table_bytes || !options->max_memory_bytes)
+		return options->unwind_table_bytes;
+	return memory_limit_share(options->max_memory_bytes, 4, UNWIND_LOADER_TABLE_BYTES);
+}
+
 int live_run_start(struct live_run *run, struct error *error)
 {
 	const struct live_options *options = &run->options;
@@ -218,7 +228,8 @@ int live_run_start(struct live_run *run, struct error *error)
 				.want_resources = options->want_resources,
 				.unwind_mode = options->unwind_mode,
 				.want_python = options->python_mode != PKBPF_PYTHON_OFF,
-				.unwind_table_bytes = options->unwind_table_bytes,
+				.unwind_table_bytes = unwind_table_bytes(options),
+				.max_memory_bytes = options->max_memory_bytes,
 				.kinds_mask = options->kinds_mask,
 				.can_wait = sources_can_wait(options->kinds_mask),
 				.frequency_hz = options->frequency_hz,

@@ -80,6 +80,12 @@ void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
  * for all of them. Only between records. 1: a step was done; 0: none is due, or frames must be
  * symbolized first; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
+/* For a limit of memory that is reached before those of the options: makes the next step group
+ * processes that have exited. */
+void aggregator_group_processes(struct aggregator *aggregator);
+/* Likewise: makes the next steps shorten stacks until they take half of their memory, which is the
+ * maximum from now on; or count the rarest as one. false: they take little. */
+bool aggregator_cut_stacks(struct aggregator *aggregator, bool joins);
 /* Symbolizes frames in files and the kernel, for a limited time. Only between records. false:
  * more are left. */
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer);

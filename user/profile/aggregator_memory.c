@@ -11,6 +11,9 @@
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
 
+/* No limit of memory makes stacks take less: a profile of a few hundred stacks is of use. */
+#define LEAST_STACK_BYTES (512U << 10)
+
 /* Updates the stack numbers that the aggregator holds. */
 static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
 {
@@ -160,17 +163,19 @@ static int merge_processes(struct aggregator *aggregator)
 }
 
 /* The kernel side may still refer to numbered stacks. */
-static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer,
-			  size_t bytes, uint32_t **ret_numbers)
+static int cut_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, size_t bytes,
+		      uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *awaited =
 		calloc(profile_stack_count(aggregator->running) + 1, sizeof(*awaited));
+	const struct profile_cut cut = {symbolizer, bytes, awaited};
 
 	if (!awaited)
 		return -ENOMEM;
 	array_foreach(&aggregator->stacks, stack)
 		awaited[stack->stack] = true;
-	return profile_shorten_stacks(aggregator->running, symbolizer, bytes, awaited, ret_numbers);
+	return aggregator->joining ? profile_join_stacks(aggregator->running, &cut, ret_numbers)
+				   : profile_shorten_stacks(aggregator->running, &cut, ret_numbers);
 }
 
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer)
@@ -205,7 +210,8 @@ int aggregator_forget_places(struct aggregator *aggregator)
 
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
 {
-	size_t before = profile_stack_bytes(aggregator->running);
+	size_t before = profile_stack_bytes(aggregator->running),
+	       target = aggregator->options.max_bytes / 2;
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err;
 
@@ -223,8 +229,9 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	    (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
 	if (aggregator->shortening) {
-		err = shorten_stacks(aggregator, symbolizer,
-				     before - aggregator->options.max_bytes / 2, &numbers);
+		err = cut_stacks(aggregator, symbolizer, before > target ? before - target : 0,
+				 &numbers);
+		aggregator->joining = false;
 	} else {
 		/* When frames arrive faster than they can be symbolized, the symbolized ones are
 		 * merged. */
@@ -237,4 +244,25 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		renumber(aggregator, numbers);
 	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->running));
 	return err ? err : 1;
+}
+
+void aggregator_group_processes(struct aggregator *aggregator)
+{
+	aggregator->next_ended = 0;
+}
+
+bool aggregator_cut_stacks(struct aggregator *aggregator, bool joins)
+{
+	struct aggregator_options *options = &aggregator->options;
+	size_t bytes = profile_stack_bytes(aggregator->running);
+
+	if (!options->max_bytes || bytes <= LEAST_STACK_BYTES)
+		return false;
+	if (options->max_bytes > bytes)
+		options->max_bytes = bytes;
+	if (options->merge_bytes > options->max_bytes / 4)
+		options->merge_bytes = options->max_bytes / 4;
+	aggregator->shortening = true;
+	aggregator->joining = joins;
+	return true;
 }

@@ -40,6 +40,7 @@ struct aggregator {
 	struct hash_map stack_numbers;	  /* stack id of the kernel side -> number in stacks */
 	size_t next_merge_bytes;	  /* of profile_stack_bytes() */
 	bool shortening;		  /* until the stacks take half of the maximum */
+	bool joining;			  /* the next step counts the rarest as one instead */
 	struct peer_table *peers;	  /* of the whole capture; NULL: none yet */
 	struct hash_map peer_numbers;	  /* number of the kernel side -> number in peers */
 	uint64_t next_ended;		  /* of profile_ended_tasks() */

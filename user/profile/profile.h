@@ -75,6 +75,8 @@ struct profile_info {
 	uint64_t max_resident_bytes;
 	/* kernel memory of BPF maps, not part of RSS; 0: unknown */
 	uint64_t bpf_map_bytes;
+	/* memory of pkbpf and its BPF maps: the limit, 0: none, and the most that was measured */
+	uint64_t memory_limit_bytes, memory_peak_bytes;
 	/* single events were kept: CPU samples, and waits and requests of this length or more;
 	 * 0: none */
 	uint64_t trace_ns;

@@ -43,6 +43,8 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_OTHER_STACK] = END("caller's stack not found"),
 	[PKBPF_END_GUESSED] = END("complete with unverified frames"),
 	[PKBPF_END_REFUSED] = END("unwind info too large or damaged"),
+	[PKBPF_END_OTHERS] = {.text = "other stacks: limit of memory",
+			      .line = {.function = "[other stacks: limit of memory]"}},
 };
 
 static const struct end_row unknown_end = END("unknown reason");

@@ -47,6 +47,8 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(20, F, info.bpf_map_bytes),
 	RECORDED(21, F, info.sequence),
 	RECORDED(112, F, info.trace_ns),
+	RECORDED(120, F, info.memory_limit_bytes),
+	RECORDED(121, F, info.memory_peak_bytes),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
@@ -64,7 +66,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(48, F, machine.memory_bytes),
 	RECORDED(49, F, machine.memory_available_bytes),
 };
-ALL_MEMBERS(struct profile_info, 1208 + sizeof(((struct profile_info *)NULL)->counters));
+ALL_MEMBERS(struct profile_info, 1224 + sizeof(((struct profile_info *)NULL)->counters));
 ALL_MEMBERS(struct resource_machine, 80);
 TABLE(facts, SLICE_FACTS, F);
 #undef F

@@ -374,6 +374,10 @@ static void print_cost(const struct text_report *report)
 		fprintf(line.stream, "; peak RSS %s", human_bytes(a, info->max_resident_bytes));
 	if (info->bpf_map_bytes)
 		fprintf(line.stream, "; BPF maps %s", human_bytes(a, info->bpf_map_bytes));
+	if (info->memory_limit_bytes)
+		fprintf(line.stream, "; memory %s of at most %s",
+			human_bytes(a, info->memory_peak_bytes),
+			human_bytes(b, info->memory_limit_bytes));
 	if (text_exceeds_limit(report))
 		fprintf(line.stream,
 			"; BPF exceeds --max-overhead (%.1f%%): each switch is counted, and of "

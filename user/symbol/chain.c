@@ -232,6 +232,13 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 	return &chain->symbolizer;
 }
 
+void symbolizer_chain_leave_lines(struct symbolizer *chain)
+{
+	if (chain)
+		((struct chain *)chain)->options.lines = ((struct chain *)chain)->options.inlines =
+			false;
+}
+
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain)
 {
 	return chain ? ((struct chain *)chain)->code : NULL;

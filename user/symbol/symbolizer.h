@@ -145,6 +145,10 @@ struct symbolizer_options {
 struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
 					struct process_table *processes);
 
+/* Names found from now on have neither lines nor inlined functions, whose tables take memory; those
+ * that were read are given back with their files. NULL is none. */
+void symbolizer_chain_leave_lines(struct symbolizer *chain);
+
 /* Who has to be told of samples in generated code, of such a chain. Borrowed. */
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain);
 /* The functions that Python frames refer to, of such a chain. Borrowed. */

@@ -153,7 +153,7 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 static void options_about_events_that_are_not_recorded_are_refused(void **state)
 {
 	static const char *const names[] = {"--wakers", "--wait-states", "--kernel-threads",
-					    "--min-block 1us", "--max-overhead none"};
+					    "--min-block 1us"};
 	const uint32_t cpu = 1U << PKBPF_PROFILE_CPU, offcpu = 1U << PKBPF_PROFILE_OFFCPU;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

@@ -128,7 +128,7 @@ static void memory_stays_within_its_limit_where_every_address_is_new(void **stat
 		for (size_t i = 0; i < count; i++)
 			recorded += rows[i].count;
 		assert_int_equal(recorded, 20000);
-		assert_true(profile_shortened_events(fixture->fake.profile) > 10000);
+		assert_true(profile_cut_events(fixture->fake.profile, PKBPF_END_SHORTENED) > 10000);
 		end(fixture);
 	}
 	/* 600,000, 100,000 and 20,000 frames, and 20,000 stacks, would have taken 68, 13 and 3

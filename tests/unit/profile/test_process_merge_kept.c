@@ -80,6 +80,7 @@ static void generated_code_keeps_the_process_it_is_named_by(void **state)
  * out. */
 static void generated_code_that_is_gone_needs_no_process(void **state)
 {
+	struct profile_cut cut;
 	struct fixture *fixture = *state;
 	const struct process *process;
 	uint32_t *numbers, id;
@@ -99,9 +100,8 @@ static void generated_code_that_is_gone_needs_no_process(void **state)
 	fixture->fake.symbolizer = fixture->fake.symbolizer
 					   ? fixture->fake.symbolizer
 					   : fake_symbols_new(NULL, 0, fixture->fake.processes);
-	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer,
-						SIZE_MAX, NULL, &numbers),
-			 0);
+	cut = (struct profile_cut){fixture->fake.symbolizer, SIZE_MAX, NULL};
+	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, &cut, &numbers), 0);
 	free(numbers);
 	merge(fixture);
 	assert_null(process_table_by_id(fixture->fake.processes, id));

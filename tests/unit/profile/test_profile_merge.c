@@ -92,10 +92,10 @@ static uint32_t *merge(struct fake_profile *fake)
 
 static uint32_t *shorten(struct fake_profile *fake, size_t bytes)
 {
+	const struct profile_cut cut = {fake->symbolizer, bytes, NULL};
 	uint32_t *numbers;
 
-	assert_int_equal(
-		profile_shorten_stacks(fake->profile, fake->symbolizer, bytes, NULL, &numbers), 0);
+	assert_int_equal(profile_shorten_stacks(fake->profile, &cut, &numbers), 0);
 	assert_non_null(numbers);
 	return numbers;
 }
@@ -369,7 +369,7 @@ static void only_rare_stacks_are_shortened(void **state)
 	assert_int_equal(events, 2 * MANY);
 	assert_int_equal(profile_account(fake.profile).recorded, 2 * MANY);
 	assert_in_range(marked, MANY / 3, MANY);
-	assert_int_equal(profile_shortened_events(fake.profile), marked);
+	assert_int_equal(profile_cut_events(fake.profile, PKBPF_END_SHORTENED), marked);
 	fake_profile_done(&fake);
 }
 
@@ -394,6 +394,7 @@ static void shortening_saves_what_was_asked_for_and_little_more(void **state)
 
 static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state)
 {
+	struct profile_cut cut;
 	struct fake_profile fake;
 	uint32_t open, gone, *numbers, seed = 7;
 	bool *awaited;
@@ -406,10 +407,9 @@ static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state
 	gone = STACK(&fake, 0x1010, 0x2010, 0x1010, 0x1010, 0x3010, 0x3210);
 	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
 	awaited[open] = true;
-	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer,
-						profile_stack_bytes(fake.profile) / 16, awaited,
-						&numbers),
-			 0);
+	cut = (struct profile_cut){fake.symbolizer, profile_stack_bytes(fake.profile) / 16,
+				   awaited};
+	assert_int_equal(profile_shorten_stacks(fake.profile, &cut, &numbers), 0);
 	profile_stack(fake.profile, numbers[open], &count);
 	assert_int_equal(count, 6);
 	profile_stack(fake.profile, numbers[gone], &count);
@@ -418,12 +418,55 @@ static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state
 	free(awaited);
 	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
 	memset(awaited, true, profile_stack_count(fake.profile));
-	assert_int_equal(
-		profile_shorten_stacks(fake.profile, fake.symbolizer, SIZE_MAX, awaited, &numbers),
-		0);
-	assert_int_equal(profile_shortened_events(fake.profile), MANY);
+	cut = (struct profile_cut){fake.symbolizer, SIZE_MAX, awaited};
+	assert_int_equal(profile_shorten_stacks(fake.profile, &cut, &numbers), 0);
+	assert_int_equal(profile_cut_events(fake.profile, PKBPF_END_SHORTENED), MANY);
 	free(numbers);
 	free(awaited);
+	fake_profile_done(&fake);
+}
+
+/* The heaviest stays as it is. */
+static void rare_stacks_become_one_and_all_sums_stay(void **state)
+{
+	struct fake_profile fake;
+	const struct profile_row *rows;
+	uint32_t seed = 7, heavy, *numbers;
+	uint64_t sum = 0;
+	size_t count, depth, others = 0;
+	struct profile_cut cut;
+
+	begin(&fake);
+	heavy = STACK(&fake, 0x1010, 0x2010, 0x3010, 0x3210);
+	add(&fake, heavy, 1000000);
+	add_many(&fake, &seed, MANY);
+	cut = (struct profile_cut){fake.symbolizer, profile_stack_bytes(fake.profile) / 2, NULL};
+	assert_int_equal(profile_join_stacks(fake.profile, &cut, &numbers), 0);
+	profile_stack(fake.profile, numbers[heavy], &depth);
+	assert_int_equal(depth, 4);
+	rows = profile_rows(fake.profile, &count);
+	for (size_t i = 0; i < count; i++) {
+		const uint32_t *frames = profile_stack(fake.profile, rows[i].stack, &depth);
+		const struct frame *leaf = profile_frame(fake.profile, frames[0]);
+
+		sum += rows[i].count;
+		if (leaf->location.space != FRAME_TRUNCATED)
+			continue;
+		others++;
+		assert_int_equal(depth, 1);
+		assert_string_equal(leaf->symbol.lines[0].function,
+				    "[other stacks: limit of memory]");
+		assert_int_equal(rows[i].count, profile_cut_events(fake.profile, PKBPF_END_OTHERS));
+	}
+	assert_int_equal(others, 1);
+	assert_int_equal(sum, 1000000 + MANY);
+	assert_in_range(profile_cut_events(fake.profile, PKBPF_END_OTHERS), MANY / 4, MANY);
+	free(numbers);
+	/* Again, and nothing is left but the others. */
+	cut.bytes = SIZE_MAX;
+	assert_int_equal(profile_join_stacks(fake.profile, &cut, &numbers), 0);
+	assert_int_equal(row_count(&fake), 1);
+	free(numbers);
 	fake_profile_done(&fake);
 }
 
@@ -438,7 +481,7 @@ static void nothing_to_do_is_no_error(void **state)
 	free(merge(&fake));
 	free(shorten(&fake, 1000));
 	assert_int_equal(row_count(&fake), 1);
-	assert_int_equal(profile_shortened_events(fake.profile), 0);
+	assert_int_equal(profile_cut_events(fake.profile, PKBPF_END_SHORTENED), 0);
 	fake_profile_done(&fake);
 }
 
@@ -453,7 +496,7 @@ static void short_stacks_are_shortened_when_there_are_no_others(void **state)
 	add(&fake, STACK(&fake, 0x1010, 0x2010), 1);
 	add(&fake, STACK(&fake, 0x2010), 1);
 	free(shorten(&fake, 1));
-	assert_int_equal(profile_shortened_events(fake.profile), 100);
+	assert_int_equal(profile_cut_events(fake.profile, PKBPF_END_SHORTENED), 100);
 	/* As short as can be: nothing but the reason, which becomes no shorter. */
 	for (int i = 0; i < 4; i++)
 		free(shorten(&fake, 1000000));
@@ -462,7 +505,7 @@ static void short_stacks_are_shortened_when_there_are_no_others(void **state)
 	assert_int_equal(rows->count, 102);
 	profile_stack(fake.profile, rows->stack, &depth);
 	assert_int_equal(depth, 1);
-	assert_int_equal(profile_shortened_events(fake.profile), 102);
+	assert_int_equal(profile_cut_events(fake.profile, PKBPF_END_SHORTENED), 102);
 	fake_profile_done(&fake);
 }
 
@@ -514,6 +557,7 @@ int main(void)
 		cmocka_unit_test(frames_of_no_stack_are_left_out),
 		cmocka_unit_test(shortening_saves_what_was_asked_for_and_little_more),
 		cmocka_unit_test(stacks_whose_weight_is_still_to_come_are_shortened_last),
+		cmocka_unit_test(rare_stacks_become_one_and_all_sums_stay),
 		cmocka_unit_test(nothing_to_do_is_no_error),
 	};
 

@@ -290,6 +290,16 @@ bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)
 	return program_clock_read(session->program_clock, clock_now_ns(), ret_ns);
 }
 
+void session_shed(struct session *session, const struct pkbpf_shed_control *shed)
+{
+	struct pkbpf_shed_control *control = &session->skeleton->bss->shed_control;
+
+	__atomic_store_n(&control->cpu_mask, shed->cpu_mask, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->fault_shift, shed->fault_shift, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->blockio_mask, shed->blockio_mask, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->no_wakers, shed->no_wakers, __ATOMIC_RELAXED);
+}
+
 struct program_share session_program_share(const struct session *session)
 {
 	return program_clock_last(session->program_clock);

@@ -40,6 +40,7 @@ struct session_options {
 	enum pkbpf_unwind_mode unwind_mode;
 	bool want_python;	     /* Python frames in user stacks */
 	uint64_t unwind_table_bytes; /* memory limit of unwind tables; 0: the default */
+	uint64_t max_memory_bytes;   /* of all maps and the program; 0: no limit */
 	uint32_t kinds_mask;	     /* 1 << enum pkbpf_profile_kind */
 	bool can_wait; /* records of these kinds can wait in the rings and be unwound later */
 	uint32_t frequency_hz;
@@ -104,6 +105,8 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 				 size_t size);
 /* The recent overhead of the BPF programs; number 0: unknown. */
 struct program_share session_program_share(const struct session *session);
+/* What the programs leave out from now on. */
+void session_shed(struct session *session, const struct pkbpf_shed_control *shed);
 /* False: the process is neither a target nor forked from one. */
 bool session_follows(const struct session *session, uint32_t pid);
 /* Run time of the BPF programs since session_start, as measured by capture/program_clock.h;

@@ -93,19 +93,31 @@ int session_open_object(struct session *session, struct error *error)
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
 
+static int allocate_on_demand(struct bpf_map *map)
+{
+	return bpf_map__set_map_flags(map, bpf_map__map_flags(map) | BPF_F_NO_PREALLOC);
+}
+
 /* Most of these elements are never needed; preallocating all of them took a tenth of the
  * start-up time. Before 6.1 the verifier allows perf_event programs only preallocated maps. */
 static int allocate_elements_on_demand(const struct session *session)
 {
 	struct bpf_map *maps[] = {session->skeleton->maps.target_pids,
 				  session->skeleton->maps.unwind_processes};
+	struct bpf_map *map;
 	int err = 0;
 
 	if (!kernel_types_find(session->kernel_types, BTF_KIND_STRUCT, ELEMENT_ALLOCATOR))
 		return 0;
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
-		err = bpf_map__set_map_flags(maps[i],
-					     bpf_map__map_flags(maps[i]) | BPF_F_NO_PREALLOC);
+		err = allocate_on_demand(maps[i]);
+	/* An event that needs a new element takes longer, by the time of an allocation. */
+	bpf_object__for_each_map(map, session->skeleton->obj)
+	{
+		if (session->options.max_memory_bytes && !err &&
+		    bpf_map__type(map) == BPF_MAP_TYPE_HASH)
+			err = allocate_on_demand(map);
+	}
 	return err;
 }
 

@@ -191,6 +191,10 @@ void json_counters(struct json_writer *writer, const struct profile *profile)
 	json_writer_u64(writer, "max_resident_bytes", info->max_resident_bytes);
 	if (info->bpf_map_bytes)
 		json_writer_u64(writer, "bpf_map_bytes", info->bpf_map_bytes);
+	if (info->memory_limit_bytes) {
+		json_writer_u64(writer, "memory_limit_bytes", info->memory_limit_bytes);
+		json_writer_u64(writer, "memory_peak_bytes", info->memory_peak_bytes);
+	}
 	json_writer_object_end(writer);
 	json_writer_object_begin(writer, "percentiles");
 	json_writer_decimal(writer, "max_relative_error_percent",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Merges stacks with equal text, shortens the rarest ones, and removes frames without a stack. */
+/* Merges stacks with equal text, shortens or joins the rarest ones, and removes frames without a
+ * stack. */
 #include "profile/shrink/profile_merge.h"
 
 #include <errno.h>
@@ -14,12 +15,18 @@
 /* Removing fewer frames than this is not worth it. */
 #define MIN_LEFT_OUT 1024
 
+/* What becomes of chosen stacks. */
+struct cut {
+	const bool *chosen; /* by stack; NULL: none */
+	uint32_t marker;    /* the frame that marks such a stack */
+	bool joins;	    /* nothing else is left of it; else its outer half */
+};
+
 struct rewriting {
 	const struct stack_table *old;
 	struct stack_table *new;
-	const bool *chosen; /* by stack: those to shorten; NULL: none */
-	uint32_t marker;    /* the frame that marks a shortened stack */
-	bool used_only;	    /* remove all frames without a stack, however little that saves */
+	struct cut cut;
+	bool used_only; /* remove all frames without a stack, however little that saves */
 	/* by frame: the number of the frame that represents it; an array for speed, since stacks
 	 * have many frames */
 	uint32_t *numbers;
@@ -34,11 +41,11 @@ static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, siz
 	const uint32_t *frames = stack_table_get(work->old, old, ret_count);
 	size_t count = *ret_count;
 
-	*ret_marked = work->chosen && work->chosen[old];
+	*ret_marked = work->cut.chosen && work->cut.chosen[old];
 	if (!*ret_marked)
 		return frames;
 	/* An existing marker does not count. */
-	*ret_count = (count - (count && frames[0] == work->marker)) / 2;
+	*ret_count = work->cut.joins ? 0 : (count - (count && frames[0] == work->cut.marker)) / 2;
 	return frames + count - *ret_count;
 }
 
@@ -50,7 +57,7 @@ static uint32_t rewrite(const struct rewriting *work, uint32_t old)
 	const uint32_t *from = kept_part(work, old, &count, &marked);
 
 	if (marked)
-		work->frames[to++] = work->numbers[work->marker];
+		work->frames[to++] = work->numbers[work->cut.marker];
 	for (size_t i = 0; i < count; i++)
 		work->frames[to++] = work->numbers[from[i]];
 	return stack_table_add(work->new, work->frames, to);
@@ -91,7 +98,7 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 		const uint32_t *frames = kept_part(work, i, &count, &marked);
 
 		if (marked)
-			ret_numbers[work->numbers[work->marker]] = 0;
+			ret_numbers[work->numbers[work->cut.marker]] = 0;
 		for (size_t j = 0; j < count; j++)
 			ret_numbers[work->numbers[frames[j]]] = 0;
 	}
@@ -104,8 +111,9 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 
 static bool saves_enough(const struct profile *profile, const struct rewriting *work, size_t unused)
 {
-	return unused >= MIN_LEFT_OUT && (work->chosen || unused * FRAME_TABLE_ITEM_BYTES >=
-								  profile_stack_bytes(profile) / 4);
+	return unused >= MIN_LEFT_OUT &&
+	       (work->cut.chosen ||
+		unused * FRAME_TABLE_ITEM_BYTES >= profile_stack_bytes(profile) / 4);
 }
 
 /* Removes frames that no stack uses: merged ones, and those cut off by shortening. A place that
@@ -136,8 +144,7 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 
 /* Rebuilds all stacks with the merged frames. Returns the new numbers; NULL: no memory, nothing
  * has changed. */
-static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker,
-			 bool used_only)
+static uint32_t *rebuild(struct profile *profile, const struct cut *cut, bool used_only)
 {
 	size_t count = stack_table_count(profile->names->stacks),
 	       frame_count = frame_table_count(&profile->names->frames);
@@ -146,7 +153,7 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
 	const struct rewriting work = {
-		profile->names->stacks, stacks, chosen, marker, used_only, numbers, frames};
+		profile->names->stacks, stacks, *cut, used_only, numbers, frames};
 	struct frame_table left = {0};
 	bool done = frames && numbers && to && stacks;
 
@@ -214,10 +221,6 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 	}
 }
 
-/* The marker of shortened stacks. */
-static const struct frame_location shortened = {.space = FRAME_TRUNCATED,
-						.address = PKBPF_END_SHORTENED};
-
 /* Number of uses of each frame in all stacks. */
 static uint32_t *count_uses(const struct profile *profile)
 {
@@ -257,7 +260,7 @@ static bool keep_new(struct savings *savings, const uint32_t *frames, size_t cou
 	       added;
 }
 
-/* Counts frames without a stack as saved, and stacks that are already short as kept. */
+/* Counts frames without a stack as saved, and stacks that are already cut as kept. */
 static void begin_savings(struct savings *savings, uint32_t marker)
 {
 	const struct profile *profile = savings->profile;
@@ -288,8 +291,9 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 		savings->bytes -= stack_table_item_bytes(count - dropped + 1);
 }
 
-/* Chooses the rarest stacks, short ones last, until they save `bytes`; false: no memory. */
-static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes,
+/* Chooses the rarest stacks, short ones last where they are shortened, until they save `bytes`;
+ * false: no memory. */
+static bool choose_rarest(const struct profile *profile, const struct cut *cut, size_t bytes,
 			  const bool *awaited, bool *chosen)
 {
 	size_t count = stack_table_count(profile->names->stacks), candidates = 0, depth;
@@ -305,21 +309,22 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 		const uint32_t *frames =
 			stack_table_get(profile->names->stacks, (uint32_t)i, &depth);
 
-		depth -= depth && frames[0] == marker;
-		ranked[i].is_short = depth < LONG_FRAMES;
+		depth -= depth && frames[0] == cut->marker;
+		ranked[i].is_short = !cut->joins && depth < LONG_FRAMES;
 		ranked[i].is_open = awaited && awaited[i] && ranked[i].share <= 0;
 		if (depth)
 			ranked[candidates++] = ranked[i];
 	}
 	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
-	begin_savings(&savings, marker);
+	begin_savings(&savings, cut->marker);
 	for (size_t i = 0; i < candidates && savings.bytes < bytes; i++) {
 		const uint32_t *frames =
 			stack_table_get(profile->names->stacks, ranked[i].stack, &depth);
-		bool marked = frames[0] == marker;
+		bool marked = frames[0] == cut->marker;
 
+		depth -= marked;
 		chosen[ranked[i].stack] = true;
-		save(&savings, frames + marked, depth - marked, (depth - marked + 1) / 2);
+		save(&savings, frames + marked, depth, cut->joins ? depth : (depth + 1) / 2);
 	}
 	hash_map_done(&savings.kept);
 	return true;
@@ -342,28 +347,44 @@ bool profile_name_generated(struct profile *profile, struct symbolizer *symboliz
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers)
 {
 	*ret_numbers = frame_table_merge(&profile->names->frames)
-			       ? rebuild(profile, NULL, 0, used_frames_only)
+			       ? rebuild(profile, &(struct cut){0}, used_frames_only)
 			       : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes,
-			   const bool *awaited, uint32_t **ret_numbers)
+static int cut_stacks(struct profile *profile, const struct profile_cut *wanted, bool joins,
+		      uint32_t **ret_numbers)
 {
+	const struct frame_location marker = {
+		.space = FRAME_TRUNCATED,
+		.address = joins ? PKBPF_END_OTHERS : PKBPF_END_SHORTENED,
+	};
 	_cleanup_free_ bool *chosen =
 		calloc(stack_table_count(profile->names->stacks) + 1, sizeof(*chosen));
-	uint32_t marker = profile_intern_frame(profile, &shortened);
+	struct cut cut = {chosen, profile_intern_frame(profile, &marker), joins};
 
 	*ret_numbers = NULL;
-	if (!chosen || marker == UINT32_MAX)
+	if (!chosen || cut.marker == UINT32_MAX)
 		return -ENOMEM;
-	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED, UINT64_MAX);
-	if (choose_rarest(profile, marker, bytes, awaited, chosen))
-		*ret_numbers = rebuild(profile, chosen, marker, false);
+	profile_name_frames(profile, wanted->symbolizer, 1U << FRAME_TRUNCATED, UINT64_MAX);
+	if (choose_rarest(profile, &cut, wanted->bytes, wanted->awaited, chosen))
+		*ret_numbers = rebuild(profile, &cut, false);
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
-uint64_t profile_shortened_events(const struct profile *profile)
+int profile_shorten_stacks(struct profile *profile, const struct profile_cut *cut,
+			   uint32_t **ret_numbers)
+{
+	return cut_stacks(profile, cut, false, ret_numbers);
+}
+
+int profile_join_stacks(struct profile *profile, const struct profile_cut *cut,
+			uint32_t **ret_numbers)
+{
+	return cut_stacks(profile, cut, true, ret_numbers);
+}
+
+uint64_t profile_cut_events(const struct profile *profile, enum pkbpf_stack_end marker)
 {
 	uint64_t events = 0;
 	size_t count;
@@ -375,7 +396,7 @@ uint64_t profile_shortened_events(const struct profile *profile)
 			count ? &frame_table_at(&profile->names->frames, frames[0])->location
 			      : NULL;
 
-		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
+		if (leaf && leaf->space == FRAME_TRUNCATED && leaf->address == marker)
 			events += row->count;
 	}
 	return events;

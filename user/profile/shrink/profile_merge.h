@@ -3,9 +3,9 @@
  *
  * Samples distinguish every instruction, and combinations of return addresses are endless, but
  * users read functions. Stacks with equal text can be merged without changing any figure. If
- * that is not enough, the rarest stacks lose their inner half and are marked. Frames without a
- * stack are removed when they take much of the memory: a program with generated code and stacks
- * has new addresses in every sample.
+ * that is not enough, the rarest stacks lose their inner half and are marked, or are counted as
+ * one. Frames without a stack are removed when they take much of the memory: a program with
+ * generated code and stacks has new addresses in every sample.
  *
  * Both operations renumber stacks, and may renumber frames; the profile uses the new numbers
  * from then on. (*ret_numbers)[old] is the new number of a stack, in an array that the caller
@@ -27,12 +27,22 @@ bool profile_name_generated(struct profile *profile, struct symbolizer *symboliz
  * separate. Frames without a stack are removed where that saves much; with used_frames_only,
  * always. */
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers);
-/* Shortens stacks to save about `bytes`, starting with the smallest share of the weight of
- * their kind. awaited (may be NULL) marks stacks that may still get events; those without any
- * event so far come last. */
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes,
-			   const bool *awaited, uint32_t **ret_numbers);
-/* Number of events whose stacks are shortened now. */
-uint64_t profile_shortened_events(const struct profile *profile);
+struct profile_cut {
+	struct symbolizer *symbolizer; /* of the frame that marks cut stacks */
+	size_t bytes;		       /* to save, about */
+	/* stacks that may still get events, of which those without any event so far come last;
+	 * NULL: none */
+	const bool *awaited;
+};
+
+/* Shortens stacks, starting with the smallest share of the weight of their kind. */
+int profile_shorten_stacks(struct profile *profile, const struct profile_cut *cut,
+			   uint32_t **ret_numbers);
+/* Counts such stacks as one, of which no frame is known. Sums stay the same. */
+int profile_join_stacks(struct profile *profile, const struct profile_cut *cut,
+			uint32_t **ret_numbers);
+/* Number of events whose stacks are cut now, and marked so: PKBPF_END_SHORTENED or
+ * PKBPF_END_OTHERS. */
+uint64_t profile_cut_events(const struct profile *profile, enum pkbpf_stack_end marker);
 
 #endif

@@ -37,6 +37,7 @@ static int parse_max_overhead(void *options, const char *value, struct error *er
 				 "(percent of one CPU) or none",
 				 value);
 	offcpu->max_overhead_permille = (uint32_t)percent * 10;
+	offcpu->max_overhead_given = true;
 	return 0;
 }
 
@@ -52,12 +53,17 @@ const struct option_row offcpu_option_rows[] = {
 	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.kernel_threads),
 	 .needs = "offcpu", .text = "Threads of the kernel wait most of the time."},
 	{0, "max-overhead", "PERCENT",
-	 "off-CPU: skip stacks of waits when the BPF programs use more than PERCENT of one CPU; "
-	 "none: never skip; default: 1 for each CPU of the machine",
+	 "leave out detail while pkbpf and its BPF programs use more than PERCENT of one CPU; "
+	 "none: never; default: only stacks of waits, above 1 for each CPU of the machine",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_overhead,
-	 .needs = "offcpu",
-	 .text = "Times and counts of threads stay exact; times by stack become estimates. Waits "
-		 "of 200 ms and longer keep their stack."},
+	 .text = "In this order: stacks of waits, of which those of 200 ms and longer stay; waker "
+		 "stacks; stacks of page faults (one in 8); of block requests (one in 8); both "
+		 "(one "
+		 "in 64); CPU samples (half, a quarter, an eighth). Each step is in the log, and "
+		 "what it left out in the notes of the report and the counters of JSON. Five "
+		 "seconds below a third of PERCENT take one back. Times and counts of threads and "
+		 "devices stay exact; times by stack become estimates. Without the option, the CPU "
+		 "time of pkbpf itself does not count."},
 	{.name = NULL},
 };
 

@@ -14,6 +14,7 @@ struct offcpu_options {
 	bool wakers; /* capture the waker's stack of each wait */
 	/* of one CPU, for all programs attached to events; 0: no limit */
 	uint32_t max_overhead_permille;
+	bool max_overhead_given; /* then it is a limit of all kinds, and of our own CPU time */
 	uint64_t trace_ns; /* waits of this length or more are sent one by one, too; 0: none */
 };
 
