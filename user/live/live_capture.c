@@ -50,10 +50,11 @@ static bool is_followed(void *context, uint32_t pid)
 	return !live->session || session_follows(live->session, pid);
 }
 
-static int assemble(struct live_capture *live, struct error *error)
+static struct aggregator_options choose_bounds(struct live_capture *live)
 {
 	uint64_t limit = live->options.session.max_memory_bytes;
-	struct aggregator_options options = {
+
+	return (struct aggregator_options){
 		.per_thread = live->options.session.per_thread,
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
@@ -71,6 +72,11 @@ static int assemble(struct live_capture *live, struct error *error)
 		.is_followed = is_followed,
 		.follow_context = live,
 	};
+}
+
+static int assemble(struct live_capture *live, struct error *error)
+{
+	struct aggregator_options options = choose_bounds(live);
 	struct profile *first = NULL;
 
 	live->files = mapped_file_table_new("");
