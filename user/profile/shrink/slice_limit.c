@@ -30,8 +30,8 @@ static int limit_stacks(struct slice_limit *limit, struct profile *profile)
 	if (before < limit->next_bytes)
 		return 0;
 	/* Slices are symbolized. */
-	err = profile_shorten_stacks(profile, NULL, before - limit->stack_bytes / 2, NULL,
-				     &numbers);
+	err = profile_shorten_stacks(
+		profile, &(struct profile_cut){.bytes = before - limit->stack_bytes / 2}, &numbers);
 	after = profile_stack_bytes(profile);
 	/* When most stacks cannot become shorter, trying again with each slice is of no use. */
 	limit->next_bytes = after > limit->stack_bytes / 4 * 3 ? after + limit->stack_bytes / 4
