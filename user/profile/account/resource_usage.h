@@ -159,6 +159,9 @@ void resource_usage_put_known(struct resource_usage *usage, uint64_t start_ns, u
 /* Returns its index here; UINT32_MAX: out of memory. */
 uint32_t resource_usage_put_process(struct resource_usage *usage,
 				    const struct resource_process *process);
+/* RSS at the end is known of these processes alone, if of any of them: others have ended where
+ * nobody looked, such as between two captures. -ENOMEM. */
+int resource_usage_forget_rss(struct resource_usage *usage, const uint32_t *indices, size_t count);
 /* Needs its process first, whose index here it has. -ENOMEM. */
 int resource_usage_put_thread(struct resource_usage *usage, const struct resource_thread *thread);
 void resource_usage_put_machine(struct resource_usage *usage,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "profile/account/resource_usage_private.h"
 
 void resource_usage_put_known(struct resource_usage *usage, uint64_t start_ns, uint64_t end_ns,
@@ -108,6 +109,28 @@ uint32_t resource_usage_put_process(struct resource_usage *usage,
 	to->threads_counted += more->threads_counted;
 	resource_counters_add(&to->used, &more->used);
 	return index;
+}
+
+int resource_usage_forget_rss(struct resource_usage *usage, const uint32_t *indices, size_t count)
+{
+	_cleanup_free_ bool *lives = calloc(usage->processes.count + 1, sizeof(*lives));
+	bool any = false;
+
+	if (!lives)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		lives[indices[i]] = true;
+		any = any || usage->processes.items[indices[i]].public.rss_known;
+	}
+	for (size_t i = 0; any && i < usage->processes.count; i++) {
+		struct resource_process *process = &usage->processes.items[i].public;
+
+		if (lives[i])
+			continue;
+		process->rss_known = false;
+		process->rss_bytes = process->anonymous_rss_bytes = 0;
+	}
+	return 0;
 }
 
 /* Exited threads of a process are merged. */

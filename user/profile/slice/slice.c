@@ -410,6 +410,15 @@ static int merge_regions(struct merging *work)
 
 /* ---- resources ---- */
 
+/* Does it list all processes that live at its end, later than what is there? */
+static bool lists_who_lives(const struct merging *work)
+{
+	const struct profile_info *into = &work->into->info, *from = &work->from->info;
+
+	return !into->has_targets && !from->has_targets &&
+	       from->start_ns + work->clock_ns + CLOCK_SLACK_NS >= into->end_ns;
+}
+
 static int merge_threads(const struct merging *work)
 {
 	const struct resource_usage *from = work->from->resources;
@@ -436,6 +445,8 @@ static int merge_threads(const struct merging *work)
 		thread.end_ns = time_there(work, thread.end_ns);
 		err = resource_usage_put_thread(into, &thread);
 	}
+	if (!err && lists_who_lives(work))
+		err = resource_usage_forget_rss(into, numbers, count);
 	return err;
 }
 
