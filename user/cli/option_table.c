@@ -228,8 +228,8 @@ static const struct option_row rows[] = {
 	 .parse = parse_comm, .text = "The kernel keeps 15 bytes of a name."},
 
 	{'e', "events", "LIST",
-	 "kinds of events (below), separated by commas; repeatable; default: all but "
-	 "network, or cpu if only folded stacks are written",
+	 "kinds of events (below), separated by commas; repeatable; default: cpu, offcpu, "
+	 "blockio and faults, or cpu if only folded stacks are written",
 	 EVENTS, .repeatable = true, .completes = OPTION_COMPLETES_KIND, .form = OPTION_PARSED,
 	 .parse = parse_events},
 	{'F', "frequency", "HZ", "CPU samples per second on each CPU; default 99", EVENTS,
