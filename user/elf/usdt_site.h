@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statically defined tracepoints (USDT): places in code described by notes of type stapsdt, as
- * systemtap's <sys/sdt.h> writes them. */
+/* Where the probes that notes describe lie in their file (elf/usdt_notes.h). */
 #ifndef PKBPF_ELF_USDT_SITE_H
 #define PKBPF_ELF_USDT_SITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "elf/elf_file.h"
@@ -13,7 +13,10 @@ struct usdt_site {
 	uint64_t semaphore_offset; /* of its counter of tracers in the file; 0: none */
 };
 
-/* The first site of this name. -ENOENT: there is none; -EBADMSG: damaged notes. */
+/* Of addresses as linked; semaphore 0: none. false: the file does not have them. */
+bool usdt_site_at(const struct elf_file *file, uint64_t address, uint64_t semaphore,
+		  struct usdt_site *ret_site);
+/* The first site of this name. -ENOENT: there is none; -EBADMSG: its addresses make no sense. */
 int usdt_site_find(const struct elf_file *file, const char *provider, const char *name,
 		   struct usdt_site *ret_site);
 

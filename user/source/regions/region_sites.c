@@ -11,6 +11,7 @@
 #include "elf/elf_functions.h"
 #include "elf/usdt_notes.h"
 #include "elf/usdt_operand.h"
+#include "elf/usdt_site.h"
 #include "instruction/x86_instruction.h"
 #include "python/python_builtin.h"
 #include "python/python_image.h"
@@ -38,13 +39,6 @@ static const char *const stub_names[] = {
 	[REGION_BEGIN] = "v1_begin", [REGION_END] = "v1_end",
 };
 
-static bool file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret_offset)
-{
-	uint64_t size;
-
-	return elf_segments_offset(&file->segments, address, ret_offset, &size);
-}
-
 /* The code of a stub, as pkbpf.h has it. A note may say anything, and probes in the middle of an
  * instruction or on a nop of five bytes break programs (see pkbpf.h). */
 static bool is_stub(const struct elf_file *file, uint64_t address)
@@ -63,15 +57,17 @@ static bool is_stub(const struct elf_file *file, uint64_t address)
 static bool add_site(struct finding *finding, enum region_role role, uint64_t address,
 		     uint64_t semaphore)
 {
-	struct region_site site = {.role = role}, *item;
+	struct region_site *item;
+	struct usdt_site site;
 
-	if (!file_offset(finding->file, address, &site.offset) ||
-	    (semaphore && !file_offset(finding->file, semaphore, &site.semaphore_offset)))
+	if (!usdt_site_at(finding->file, address, semaphore, &site))
 		return true;
 	item = array_add(&finding->sites->items);
 	finding->failed = !item;
 	if (item)
-		*item = site;
+		*item = (struct region_site){.role = role,
+					     .offset = site.offset,
+					     .semaphore_offset = site.semaphore_offset};
 	return item && finding->sites->items.count < MAX_SITES;
 }
 
