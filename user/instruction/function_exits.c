@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "instruction/x86_flow.h"
+#include "instruction/x86_probe.h"
 
 /* Instructions from the start among which the entry may be. */
 #define ENTRY_INSTRUCTIONS 8
-#define CALL_BYTES	   5
 
 struct decoding {
 	const uint8_t *code;
@@ -17,29 +17,6 @@ struct decoding {
 	struct function_probes *probes;
 	uint32_t first_target; /* of the branches inside; behind the first instruction */
 };
-
-static bool is_five_byte_nop(const uint8_t *code, size_t size)
-{
-	static const uint8_t nop[CALL_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-
-	return size == sizeof(nop) && memcmp(code, nop, sizeof(nop)) == 0;
-}
-
-/* Instructions that the kernel emulates (arch/x86/kernel/uprobes.c, since 3.19): it steps over all
- * others, which takes several times as long. */
-static bool is_emulated(const uint8_t *code, const struct x86_instruction *instruction)
-{
-	uint8_t opcode = instruction->opcode;
-
-	if (instruction->is_short || instruction->is_vector)
-		return false;
-	if (instruction->map == X86_MAP_0F)
-		return opcode >= 0x80 && opcode <= 0x8f;
-	if (instruction->map != X86_MAP_ONE_BYTE)
-		return false;
-	return (opcode >= 0x50 && opcode <= 0x57) || (*code == 0x90) || opcode == 0xe8 ||
-	       opcode == 0xe9 || opcode == 0xeb || (opcode >= 0x70 && opcode <= 0x7f);
-}
 
 /* What an instruction before the entry takes from the stack pointer. false: it cannot be told, or
  * the code goes on elsewhere. */
@@ -110,9 +87,9 @@ static void find_entry(struct decoding *decoding)
 		/* More calls would seem to begin where other code jumps to. */
 		if (at && at >= decoding->first_target)
 			break;
-		if (!is_five_byte_nop(code, instruction.size) &&
+		if (!x86_probe_breaks_forks(code, instruction.size) &&
 		    !is_exit(decoding, at, &instruction)) {
-			bool emulated = is_emulated(code, &instruction);
+			bool emulated = x86_probe_is_emulated(code, &instruction);
 
 			if (!found || emulated) {
 				probes->entry = (uint32_t)at;

@@ -28,8 +28,10 @@ static void a_nop_of_five_bytes_is_no_place(void **state)
 {
 	/* nopl 0(%rax,%rax); push %rbp */
 	assert_int_equal(probe_place_find(CODE("\x0f\x1f\x44\x00\x00\x55")), 5);
-	/* nopl 0(%rax) */
-	assert_int_equal(probe_place_find(CODE("\x0f\x1f\x40\x00\x55")), 0);
+	/* nopl 0(%rax) is one that is stepped over; push %rbp */
+	assert_int_equal(probe_place_find(CODE("\x0f\x1f\x40\x00\x55")), 4);
+	/* nopl 0(%rax,%rax); xor %eax,%eax: there is no other place */
+	assert_int_equal(probe_place_find(CODE("\x0f\x1f\x44\x00\x00\x31\xc0\x55")), -1);
 }
 
 static void arguments_stay_as_they_were(void **state)

@@ -67,13 +67,17 @@ static int add_site(const struct elf_file *file, uint64_t address, enum pkbpf_al
 	struct allocator_site site = {.shape = shape}, *added;
 	uint64_t left;
 	size_t size;
+	int place;
 
 	if (!elf_segments_offset(&file->segments, address, &site.offset, &left) || !left)
 		return 0;
 	size = left < sizeof(code) ? left : sizeof(code);
 	if (elf_file_read(file, site.offset, code, size))
 		return 0;
-	site.offset += probe_place_find(code, size);
+	place = probe_place_find(code, size);
+	if (place < 0)
+		return 0;
+	site.offset += (uint64_t)place;
 	array_foreach(&sites->items, known) {
 		if (known->offset == site.offset)
 			return 0;

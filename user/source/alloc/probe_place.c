@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "instruction/x86_instruction.h"
+#include "instruction/x86_probe.h"
 
 #define MOST_BYTES 32
 
@@ -13,20 +13,6 @@
 static bool is_endbr(const uint8_t *code, size_t size)
 {
 	return size >= 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0;
-}
-
-/* What the kernel emulates (arch/x86/kernel/uprobes.c). */
-static bool is_cheap(const struct x86_instruction *instruction)
-{
-	uint8_t opcode = instruction->opcode;
-
-	if (instruction->is_vector || instruction->has_repeat || instruction->is_short)
-		return false;
-	if (instruction->map == X86_MAP_0F)
-		return (opcode & 0xf0) == 0x80 || (opcode == 0x1f && instruction->size != 5);
-	return instruction->map == X86_MAP_ONE_BYTE &&
-	       ((opcode & 0xf8) == 0x50 || opcode == 0x90 || (opcode & 0xf0) == 0x70 ||
-		opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb);
 }
 
 /* rax and r8 to r11 hold no argument of an allocator. */
@@ -69,8 +55,9 @@ static bool changes_nothing(const struct x86_instruction *instruction)
 	}
 }
 
-size_t probe_place_find(const uint8_t *code, size_t size)
+int probe_place_find(const uint8_t *code, size_t size)
 {
+	int none = x86_probe_breaks_forks(code, size) ? -1 : 0;
 	size_t at = 0;
 
 	size = size < MOST_BYTES ? size : MOST_BYTES;
@@ -82,17 +69,17 @@ size_t probe_place_find(const uint8_t *code, size_t size)
 			continue;
 		}
 		if (!x86_decode(code + at, size - at, &instruction))
-			return 0;
-		if (is_cheap(&instruction))
-			return at;
+			return none;
+		if (x86_probe_is_emulated(code + at, &instruction))
+			return (int)at;
 		if (!changes_nothing(&instruction))
-			return 0;
+			return none;
 		at += instruction.size;
 	}
-	return 0;
+	return none;
 }
 #else
-size_t probe_place_find(const uint8_t *code, size_t size)
+int probe_place_find(const uint8_t *code, size_t size)
 {
 	(void)code;
 	(void)size;

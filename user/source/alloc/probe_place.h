@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /* Offset of the first cheap instruction before which nothing has changed the stack pointer, memory
- * or the registers of arguments; 0: there is none near. Nops of five bytes are no place: the kernel
- * (6.18) puts calls there that forked processes do not survive. */
-size_t probe_place_find(const uint8_t *code, size_t size);
+ * or the registers of arguments; 0 if there is none near. -1: the function begins with an
+ * instruction that must not have a probe, and none is near that may. */
+int probe_place_find(const uint8_t *code, size_t size);
 
 #endif
