@@ -98,7 +98,7 @@ static void write_notes(const struct text_report *report, const struct region_li
 		any_let_go |= line->is_let_go;
 	}
 	if (unmeasured)
-		text_append(text, sizeof(text), "%s only counted; ",
+		text_append(text, sizeof(text), "%s only counted, not measured; ",
 			    human_counted(number, unmeasured, "calls"));
 	if (any_let_go)
 		text_append(text, sizeof(text),
@@ -134,7 +134,7 @@ static int write_all(const struct text_report *report, const struct region_list 
 	}
 	if (!shown)
 		return 0;
-	text_heading(report, "Calls (shares: of the total; p50 to max: of all calls)");
+	text_heading(report, "Calls (times: of those measured; shares: of the total)");
 	err = text_table_write(table, report->width, report->out);
 	text_more(report, count - shown, "functions");
 	if (!err)
