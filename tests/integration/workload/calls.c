@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cflags: -O2 -fno-inline -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf
+// cflags: -O2 -fno-inline
 // ldflags: -pthread
 /*
  * Calls functions known numbers of times: by recursion, tail calls, longjmp, in coroutines, in
@@ -22,8 +22,12 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
-#define KEEP()	 __asm__ volatile("" ::: "memory")
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noipa)) /* neither inlined nor copied nor joined with another */
+#endif
+#define KEEP() __asm__ volatile("" ::: "memory")
 
 static jmp_buf out;
 static ucontext_t main_context, contexts[2];
@@ -213,11 +217,13 @@ static void as_fast_as_it_can(double seconds)
 	do {
 		for (int i = 0; i < 1000; i++)
 			fast(count++);
-		/* A function of real programs does something between two calls: 5 million calls/s. */
+		/* A function of real programs does something between two calls: 5 million calls/s.
+		 */
 		for (volatile int i = 0; i < 60000; i++)
 			;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while ((double)(now.tv_sec - begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
+	} while ((double)(now.tv_sec - begin.tv_sec) +
+			 1e-9 * (double)(now.tv_nsec - begin.tv_nsec) <
 		 seconds);
 	printf("%llu\n", (unsigned long long)count / 1000);
 }

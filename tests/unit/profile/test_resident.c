@@ -35,16 +35,23 @@ static void write_pages(struct resident *resident, uint64_t start, size_t count,
 		write_page_as(resident, PID, start + i * PAGE, stack, 0);
 }
 
-static void look_at(struct resident *resident, uint32_t process, uint16_t flags,
-		    const struct pkbpf_present_run *runs, size_t count)
+/* own_bytes: what the kernel counts for the process; 0: not known. */
+static void look_with_count(struct resident *resident, uint32_t process, uint64_t own_bytes,
+			    uint16_t flags, const struct pkbpf_present_run *runs, size_t count)
 {
 	struct pkbpf_event_present *present = calloc(1, sizeof(*present) + count * sizeof(runs[0]));
 
 	present->header.flags = flags | PKBPF_PRESENT_FIRST | PKBPF_PRESENT_LAST;
 	present->page_bytes = PAGE;
 	memcpy(present->runs, runs, count * sizeof(runs[0]));
-	assert_int_equal(resident_look(resident, process, 0, present, count), 0);
+	assert_int_equal(resident_look(resident, process, own_bytes, present, count), 0);
 	free(present);
+}
+
+static void look_at(struct resident *resident, uint32_t process, uint16_t flags,
+		    const struct pkbpf_present_run *runs, size_t count)
+{
+	look_with_count(resident, process, 0, flags, runs, count);
 }
 
 static uint64_t bytes_of(struct resident *resident, uint32_t process, uint64_t stack)
@@ -204,12 +211,6 @@ static void chosen_regions_stand_for_all(void **state)
 static void the_kernels_count_is_the_scale_of_chosen_regions(void **state)
 {
 	struct resident *resident = resident_new();
-	struct {
-		struct pkbpf_event_present present;
-		struct pkbpf_present_run runs[1];
-	} look = {.present = {.header = {.flags = PKBPF_PRESENT_FIRST | PKBPF_PRESENT_LAST},
-			      .page_bytes = PAGE},
-		  .runs = {{BASE, 100 * 512, 0}}};
 
 	for (uint64_t i = 0; i < 100; i++)
 		if (pkbpf_memory_is_chosen(BASE + i * REGION, 1))
@@ -220,7 +221,8 @@ static void the_kernels_count_is_the_scale_of_chosen_regions(void **state)
 								.address = BASE + i * REGION,
 							}),
 					 0);
-	assert_int_equal(resident_look(resident, PID, 100 * REGION, &look.present, 1), 0);
+	look_with_count(resident, PID, 100 * REGION, 0,
+			&(struct pkbpf_present_run){BASE, 100 * 512, 0}, 1);
 	assert_int_equal(bytes_of(resident, PID, 7) + bytes_of(resident, PID, 8), 100 * REGION);
 	resident_free(resident);
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "python/python_functions.h"
@@ -105,20 +106,22 @@ static void numbers_that_nobody_refers_to_are_used_again(void **state)
 
 static void line_tables_take_no_more_memory_than_there_is_for_them(void **state)
 {
-	static struct {
-		struct pkbpf_event_python_code record;
-		uint8_t lines[PKBPF_PYTHON_LINE_BYTES];
-	} large = {.record = {.minor = 12, .line_bytes = PKBPF_PYTHON_LINE_BYTES}};
+	const size_t size = sizeof(struct pkbpf_event_python_code) + PKBPF_PYTHON_LINE_BYTES;
+	struct pkbpf_event_python_code *large = calloc(1, size);
 	struct python_functions *functions = python_functions_new();
 	int err = 0;
 	uint32_t i;
 
 	(void)state;
+	assert_non_null(large);
+	large->minor = 12;
+	large->line_bytes = PKBPF_PYTHON_LINE_BYTES;
 	for (i = 0; i < 2000 && !err; i++) {
-		large.record.first_line = i + 1;
-		large.record.code = CODE + 64ULL * i;
-		err = python_functions_note(functions, 1, &large.record, sizeof(large));
+		large->first_line = i + 1;
+		large->code = CODE + 64ULL * i;
+		err = python_functions_note(functions, 1, large, size);
 	}
+	free(large);
 	assert_int_equal(err, -ENOSPC);
 	assert_in_range(i, 1000, 1100);
 	python_functions_free(functions);
