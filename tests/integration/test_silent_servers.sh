@@ -43,6 +43,7 @@ gcc -O2 -fomit-frame-pointer program.c -o program || exit 1
 
 # serve [UID]: the program runs from its mount
 serve() {
+	rm -f served # of the server before
 	"$workloads/serve_file" mount program "$@" >served &
 	server=$!
 	for _ in {1..100}; do

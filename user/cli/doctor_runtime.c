@@ -14,8 +14,10 @@
 #include "base/escape.h"
 #include "base/file_io.h"
 #include "elf/elf_file.h"
+#include "process/file/file_servers.h"
 #include "process/procfs_status.h"
 #include "python/python_image.h"
+#include "symbol/target_file.h"
 
 #define MAX_BYTES  (16U << 20)
 #define MAX_PATH   4096
@@ -23,6 +25,7 @@
 
 struct target {
 	uint32_t pid;
+	struct file_servers *servers; /* which may not answer */
 	char *maps;
 	/* command line and environment, their words separated by blanks */
 	char *words;
@@ -63,15 +66,20 @@ static bool has_word(const struct target *target, const char *word)
 }
 
 /* Whether the process has written what names its generated code. */
-static bool has_perf_map(uint32_t pid)
+static bool has_perf_map(const struct target *target)
 {
 	struct procfs_status status;
-	char path[128];
+	struct stat stat;
+	char path[64];
+	int fd;
 
-	if (!procfs_status_read("/proc", pid, &status))
+	if (!procfs_status_read("/proc", target->pid, &status))
 		return false;
-	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, status.inner_pid);
-	return !access(path, R_OK);
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", status.inner_pid);
+	fd = target_file_open(target->servers, "", target->pid, path, false, &stat);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* ---- Python ---- */
@@ -91,16 +99,15 @@ static void print_python(const char *path, int result, const struct python_image
 }
 
 /* false: the file has no Python interpreter. */
-static bool look_at_image(uint32_t pid, const char *path)
+static bool look_at_image(const struct target *target, const char *path)
 {
 	struct python_image image;
 	struct elf_file file;
-	char full[MAX_PATH + 64];
+	struct stat stat;
 	bool is_python = false;
 	int fd, result;
 
-	snprintf(full, sizeof(full), "/proc/%u/root%s", pid, path);
-	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = target_file_open(target->servers, "", target->pid, path, true, &stat);
 	if (fd < 0)
 		return false;
 	if (!elf_file_open(&file, fd)) {
@@ -136,7 +143,7 @@ static void explain_python(struct target *target)
 			continue;
 		images++;
 		snprintf(last, sizeof(last), "%s", path);
-		look_at_image(target->pid, path);
+		look_at_image(target, path);
 	}
 }
 
@@ -147,7 +154,7 @@ static void explain_java(const struct target *target)
 	if (!strstr(target->maps, "/libjvm.so"))
 		return;
 	printf("\nJava: %s\n",
-	       has_perf_map(target->pid)
+	       has_perf_map(target)
 		       ? "it has written a perf map; compiled methods have names as of then"
 		       : "compiled methods have no names: add --jvm-map when profiling (Java 17 "
 			 "and newer), or start it with -XX:+DumpPerfMapAtExit");
@@ -193,7 +200,7 @@ static void explain_node(const struct target *target)
 
 void doctor_runtime(uint32_t pid)
 {
-	struct target target = {.pid = pid};
+	struct target target = {.pid = pid, .servers = file_servers_new("")};
 	size_t size;
 
 	target.maps = read_file(pid, "maps", &size);
@@ -206,4 +213,5 @@ void doctor_runtime(uint32_t pid)
 	}
 	free(target.maps);
 	free(target.words);
+	file_servers_free(target.servers);
 }
