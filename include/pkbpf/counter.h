@@ -122,7 +122,7 @@ enum pkbpf_loss {
 	X(PYTHON_NO_THREAD, PKBPF_LOSS_NONE,                                                       \
 	  "stacks of Python processes in threads without Python")                                  \
 	X(PYTHON_LISTED, PKBPF_LOSS_NONE, "Python threads found in the interpreter's list")        \
-	X(PYTHON_UNREADABLE, PKBPF_LOSS_NOTE, "Python frames not read (memory not readable)")     \
+	X(PYTHON_UNREADABLE, PKBPF_LOSS_NOTE, "Python frames not read (memory not readable)")      \
 	X(PYTHON_TOO_DEEP, PKBPF_LOSS_NOTE, "Python stacks cut short (too many frames)")           \
 	X(PYTHON_UNPLACED, PKBPF_LOSS_NONE, "stacks with Python frames that no native frame runs") \
 	X(PYTHON_CODES, PKBPF_LOSS_NONE, "Python functions named")                                 \
@@ -152,7 +152,8 @@ enum pkbpf_loss {
 	X(ALLOC_NO_MEMORY, PKBPF_LOSS_OTHER,                                                       \
 	  "sampled allocations (out of memory during aggregation)")                                \
 	X(ALLOC_WINDOWS, PKBPF_LOSS_NOTE,                                                          \
-	  "windows of 20 ms in which allocations were seen, without what becomes of them; sums of " \
+	  "windows of 20 ms in which allocations were seen, without what becomes of them; sums "   \
+	  "of "                                                                                    \
 	  "allocations are of these alone, shares hold for all")                                   \
 	X(MEMORY_LOST, PKBPF_LOSS_OTHER,                                                           \
 	  "first writes to pages (ring buffer full; pages next to them may be counted for "        \

@@ -137,8 +137,8 @@ struct pkbpf_network_row {
 	__u32 name_bytes;
 	__u32 peer_pid; /* of the other end of a UNIX socket; 0: unknown */
 	char peer_comm[PKBPF_COMM_SIZE];
-	__u32 ready;	/* 1: user space may read the row */
-	__u32 label;	/* number of a PEER record of the kernel side; 0: none */
+	__u32 ready; /* 1: user space may read the row */
+	__u32 label; /* number of a PEER record of the kernel side; 0: none */
 	__u64 sent, sent_bytes, received, received_bytes;
 	__u64 accepts, retransmits;
 	struct pkbpf_network_lengths connects, round_trips, responses, waits;

@@ -18,16 +18,46 @@ struct decoding {
 	uint32_t first_target; /* of the branches inside; behind the first instruction */
 };
 
+/* POP, PUSHF, POPF, ENTER, LEAVE, other PUSHes than of 8 bytes, INT. */
+static bool moves_stack_otherwise(uint8_t opcode)
+{
+	static const uint8_t others[] = {0x68, 0x6a, 0x8f, 0x9c, 0x9d,
+					 0xc8, 0xc9, 0xcc, 0xcd, 0xff};
+
+	return (opcode >= 0x50 && opcode <= 0x5f) || memchr(others, opcode, sizeof(others));
+}
+
+static bool writes_rsp(const struct x86_instruction *instruction)
+{
+	uint8_t opcode = instruction->opcode;
+	bool in_opcode = (opcode >= 0xb8 && opcode <= 0xbf) || (opcode >= 0x91 && opcode <= 0x97);
+
+	/* MOV of RSP to another register only reads it. */
+	if (opcode == 0x89 && instruction->reg == X86_RSP && instruction->rm != X86_RSP)
+		return false;
+	if (in_opcode && instruction->rm == X86_RSP)
+		return true;
+	return instruction->has_modrm && (instruction->reg == X86_RSP ||
+					  (instruction->mod == 3 && instruction->rm == X86_RSP));
+}
+
+/* SUB of a number. */
+static bool takes_from_rsp(const struct x86_instruction *instruction)
+{
+	return (instruction->reg & 7) == 5 && instruction->immediate >= 0 &&
+	       instruction->immediate <= 1 << 20;
+}
+
 /* What an instruction before the entry takes from the stack pointer. false: it cannot be told, or
  * the code goes on elsewhere. */
 static bool stack_change(const struct x86_instruction *instruction, uint32_t *bytes)
 {
 	uint8_t opcode = instruction->opcode;
-	bool writes_rsp;
+	bool is_one_byte = instruction->map == X86_MAP_ONE_BYTE && !instruction->is_vector;
 
 	if (x86_flow_of(instruction) != X86_FLOW_ON || x86_may_be_last(instruction))
 		return false;
-	if (instruction->map != X86_MAP_ONE_BYTE || instruction->is_vector)
+	if (!is_one_byte)
 		return instruction->map == X86_MAP_0F || instruction->is_vector;
 	if (opcode >= 0x50 && opcode <= 0x57 && !instruction->is_short) {
 		*bytes += 8;
@@ -35,26 +65,12 @@ static bool stack_change(const struct x86_instruction *instruction, uint32_t *by
 	}
 	if ((opcode == 0x83 || opcode == 0x81) && instruction->mod == 3 &&
 	    instruction->rm == X86_RSP) {
-		if ((instruction->reg & 7) != 5 || instruction->immediate < 0 ||
-		    instruction->immediate > 1 << 20)
+		if (!takes_from_rsp(instruction))
 			return false;
 		*bytes += (uint32_t)instruction->immediate;
 		return true;
 	}
-	/* POP, PUSHF, POPF, ENTER, LEAVE, other PUSHes, and what writes RSP. */
-	if ((opcode >= 0x58 && opcode <= 0x5f) || opcode == 0x8f || opcode == 0x9c ||
-	    opcode == 0x9d || opcode == 0xc8 || opcode == 0xc9 || opcode == 0x68 ||
-	    opcode == 0x6a || opcode == 0xff || (opcode >= 0x50 && opcode <= 0x57) ||
-	    opcode == 0xcc || opcode == 0xcd)
-		return false;
-	writes_rsp = (instruction->has_modrm &&
-		      (instruction->reg == X86_RSP ||
-		       (instruction->mod == 3 && instruction->rm == X86_RSP))) ||
-		     (opcode >= 0xb8 && opcode <= 0xbf && instruction->rm == X86_RSP) ||
-		     (opcode >= 0x91 && opcode <= 0x97 && instruction->rm == X86_RSP);
-	/* MOV of RSP to another register only reads it. */
-	return !writes_rsp ||
-	       (opcode == 0x89 && instruction->reg == X86_RSP && instruction->rm != X86_RSP);
+	return !moves_stack_otherwise(opcode) && !writes_rsp(instruction);
 }
 
 /* May this instruction leave the function? Then it has a probe of its own. */
@@ -69,38 +85,41 @@ static bool is_exit(const struct decoding *decoding, size_t at,
 	return flow != X86_FLOW_ON;
 }
 
-/* The entry goes to the first instruction that is emulated and not jumped to; else to the first
- * one that can have a probe at all. */
-static void find_entry(struct decoding *decoding)
+/* The entry goes to the first instruction that is emulated; else to the first one that can have a
+ * probe at all. true: there is no better one. */
+static bool take_entry(struct decoding *decoding, size_t at, uint32_t stack_bytes,
+		       const struct x86_instruction *instruction, bool *found)
 {
 	struct function_probes *probes = decoding->probes;
+	const uint8_t *code = decoding->code + at;
+	bool emulated = x86_probe_is_emulated(code, instruction);
+
+	if (x86_probe_breaks_forks(code, instruction->size) || is_exit(decoding, at, instruction))
+		return false;
+	if (!*found || emulated) {
+		probes->entry = (uint32_t)at;
+		probes->stack_bytes = stack_bytes;
+		probes->is_emulated = emulated;
+	}
+	*found = true;
+	return emulated;
+}
+
+static void find_entry(struct decoding *decoding)
+{
 	struct x86_instruction instruction;
 	uint32_t bytes = 0;
 	bool found = false;
 	size_t at = 0;
 
 	for (int i = 0; i < ENTRY_INSTRUCTIONS && at < decoding->size; i++) {
-		const uint8_t *code = decoding->code + at;
-
-		if (!x86_decode(code, decoding->size - at, &instruction))
+		if (!x86_decode(decoding->code + at, decoding->size - at, &instruction))
 			break;
 		/* More calls would seem to begin where other code jumps to. */
 		if (at && at >= decoding->first_target)
 			break;
-		if (!x86_probe_breaks_forks(code, instruction.size) &&
-		    !is_exit(decoding, at, &instruction)) {
-			bool emulated = x86_probe_is_emulated(code, &instruction);
-
-			if (!found || emulated) {
-				probes->entry = (uint32_t)at;
-				probes->stack_bytes = bytes;
-				probes->is_emulated = emulated;
-			}
-			found = true;
-			if (emulated)
-				break;
-		}
-		if (!stack_change(&instruction, &bytes))
+		if (take_entry(decoding, at, bytes, &instruction, &found) ||
+		    !stack_change(&instruction, &bytes))
 			break;
 		at += instruction.size;
 	}
@@ -109,9 +128,9 @@ static void find_entry(struct decoding *decoding)
 	/* A jump or a return alone: its probe sees calls, but no time passes. */
 	if (x86_decode(decoding->code, decoding->size, &instruction) &&
 	    is_exit(decoding, 0, &instruction))
-		probes->refusal = FUNCTION_IS_ONE_JUMP;
+		decoding->probes->refusal = FUNCTION_IS_ONE_JUMP;
 	else
-		probes->refusal = FUNCTION_HAS_NO_ENTRY;
+		decoding->probes->refusal = FUNCTION_HAS_NO_ENTRY;
 }
 
 static void add_exit(struct decoding *decoding, size_t at, enum function_exit_kind kind,

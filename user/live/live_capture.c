@@ -132,7 +132,8 @@ static void note_devices(struct live_capture *live)
 	device_names_note(&live->device_names, "/sys");
 }
 
-static int start_capture(struct live_capture *live, struct error *error)
+/* Programs and events are there and run. */
+static int start_session(struct live_capture *live, struct error *error)
 {
 	const struct log *log = live->options.session.log;
 	uint64_t begin_ns = clock_now_ns();
@@ -154,11 +155,13 @@ static int start_capture(struct live_capture *live, struct error *error)
 	log_info(log, "BPF programs loaded after %.1f ms",
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	err = session_start(live->session, &live->sink, error);
-	if (err < 0)
-		return err;
-	err = source_set_attach(live->sources, error);
-	if (err < 0)
-		return err;
+	return err < 0 ? err : source_set_attach(live->sources, error);
+}
+
+static int begin_interval(struct live_capture *live, struct error *error)
+{
+	int err;
+
 	live_relations_begin(live);
 	live->start_ns = clock_now_ns();
 	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
@@ -173,10 +176,20 @@ static int start_capture(struct live_capture *live, struct error *error)
 		return err;
 	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	live_overhead_begin(live);
-	err = live_memory_begin(live, error);
+	return live_memory_begin(live, error);
+}
+
+static int start_capture(struct live_capture *live, struct error *error)
+{
+	uint64_t begin_ns = clock_now_ns();
+	int err = start_session(live, error);
+
 	if (err < 0)
 		return err;
-	log_info(log, "profiling since %.1f ms after the start",
+	err = begin_interval(live, error);
+	if (err < 0)
+		return err;
+	log_info(live->options.session.log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);
 	/* The stacks of those that wait are read while they still do: a command is about to be let
 	 * go. */

@@ -2,9 +2,9 @@
 // cflags: -O1 -fomit-frame-pointer
 // ldflags: -lpthread
 /*
- * A program that floods a profiler until it is killed: adversary switches | faults | forks | requests FILE | threads COUNT |
- * mappings COUNT | rewrites FILE. It writes "ready" when it does. Stacks of waits and faults differ all the time: each
- * way through a dozen calls is another.
+ * A program that floods a profiler until it is killed: adversary switches | faults | forks |
+ * requests FILE | threads COUNT | mappings COUNT | rewrites FILE. It writes "ready" when it does.
+ * Stacks of waits and faults differ all the time: each way through a dozen calls is another.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,11 +26,11 @@ typedef void leaf_fn(void);
 static void descend(unsigned int way, int depth, leaf_fn *leaf);
 
 /* Two ways down for each bit: not inlined, no tail calls. */
-#define WAY(name)                                                                        \
-	__attribute__((noinline)) static void name(unsigned int way, int depth, leaf_fn *leaf) \
-	{                                                                                \
-		descend(way, depth, leaf);                                               \
-		sink++;                                                                  \
+#define WAY(name)                                                                                  \
+	__attribute__((noinline)) static void name(unsigned int way, int depth, leaf_fn *leaf)     \
+	{                                                                                          \
+		descend(way, depth, leaf);                                                         \
+		sink++;                                                                            \
 	}
 WAY(left)
 WAY(right)
@@ -160,7 +160,8 @@ static void mappings(void)
 	long made = 0;
 
 	fd = open("/proc/self/exe", O_RDONLY);
-	while (made < count && mmap(NULL, PAGE, PROT_READ | (made & 1 ? PROT_EXEC : 0), MAP_PRIVATE, fd, 0) != MAP_FAILED)
+	while (made < count && mmap(NULL, PAGE, PROT_READ | (made & 1 ? PROT_EXEC : 0), MAP_PRIVATE,
+				    fd, 0) != MAP_FAILED)
 		made++;
 	printf("%ld mappings\n", made);
 }
@@ -208,8 +209,9 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} floods[] = {
-		{"switches", switches}, {"faults", faults},   {"forks", forks},	      {"requests", requests},
-		{"threads", threads},	{"mappings", mappings}, {"rewrites", rewrites},
+		{"switches", switches}, {"faults", faults},   {"forks", forks},
+		{"requests", requests}, {"threads", threads}, {"mappings", mappings},
+		{"rewrites", rewrites},
 	};
 
 	setvbuf(stdout, NULL, _IONBF, 0);

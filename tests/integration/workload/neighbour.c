@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fomit-frame-pointer
 /*
- * An innocent program beside one that floods: until SIGTERM, rounds of half a millisecond of computing, a sleep, a page
- * that nobody has touched before.
+ * An innocent program beside one that floods: until SIGTERM, rounds of half a millisecond of
+ * computing, a sleep, a page that nobody has touched before.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -62,7 +62,8 @@ int main(void)
 		if (rounds % PAGES == 0) {
 			if (rounds)
 				munmap(pages, size);
-			pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 			if (pages == MAP_FAILED || madvise(pages, size, MADV_NOHUGEPAGE))
 				return 1;
 		}

@@ -46,7 +46,8 @@ static void tell(void *context, const struct alert_news *news)
 
 static int setup(void **state)
 {
-	char text[] = "[alert slower]\nwhen = cpu.function[*].self > +5%\nover = 2m\nfor = 50s\nbase = hour\nclear-for = "
+	char text[] = "[alert slower]\nwhen = cpu.function[*].self > +5%\nover = 2m\nfor = "
+		      "50s\nbase = hour\nclear-for = "
 		      "1h\n";
 	struct store_options options;
 	struct alert_rules rules;

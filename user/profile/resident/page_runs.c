@@ -81,9 +81,10 @@ int page_runs_cut(struct page_runs *runs, uint64_t start, uint64_t end)
 	return 0;
 }
 
-int page_runs_move(struct page_runs *runs, uint64_t from, uint64_t length, uint64_t to)
+/* Adds what lies in a range to moved, as it is at its new place. */
+static int copy_moved(const struct page_runs *runs, uint64_t from, uint64_t length, uint64_t to,
+		      struct page_runs *moved)
 {
-	struct page_runs moved = {0};
 	int err = 0;
 
 	array_foreach(&runs->items, run) {
@@ -91,20 +92,34 @@ int page_runs_move(struct page_runs *runs, uint64_t from, uint64_t length, uint6
 		uint64_t end = run->end < from + length ? run->end : from + length;
 
 		if (start < end && !err)
-			err = page_runs_add(&moved, start - from + to, end - from + to);
+			err = page_runs_add(moved, start - from + to, end - from + to);
 	}
-	err = err ? err : page_runs_cut(runs, from, from + length);
-	err = err ? err : page_runs_cut(runs, to, to + length);
-	array_foreach(&moved.items, run) {
-		struct page_run *added = err ? NULL : array_add(&runs->items);
+	return err;
+}
+
+/* Adds runs that do not touch those that are there. */
+static int append(struct page_runs *runs, const struct page_runs *more)
+{
+	array_foreach(&more->items, run) {
+		struct page_run *added = array_add(&runs->items);
 
 		if (!added)
-			err = -ENOMEM;
-		else
-			*added = *run;
+			return -ENOMEM;
+		*added = *run;
 	}
-	if (moved.items.count)
+	if (more->items.count)
 		qsort(runs->items.items, runs->items.count, sizeof(struct page_run), compare);
+	return 0;
+}
+
+int page_runs_move(struct page_runs *runs, uint64_t from, uint64_t length, uint64_t to)
+{
+	struct page_runs moved = {0};
+	int err = copy_moved(runs, from, length, to, &moved);
+
+	err = err ? err : page_runs_cut(runs, from, from + length);
+	err = err ? err : page_runs_cut(runs, to, to + length);
+	err = err ? err : append(runs, &moved);
 	page_runs_done(&moved);
 	return err;
 }

@@ -351,46 +351,67 @@ static void add_hits(const struct function_set *set, struct function *function)
 	}
 }
 
+struct site_numbers {
+	ARRAY_OF(uint32_t) items;
+};
+
+/* Takes from a function what its sites have counted, and their numbers. */
+static int take_numbers(struct function_set *set, struct function *function,
+			struct site_numbers *taken)
+{
+	add_hits(set, function);
+	for (size_t i = 0; i < function->numbers.count; i++) {
+		uint32_t *number = array_add(&taken->items);
+
+		if (!number)
+			return -ENOMEM;
+		*number = function->numbers.items[i];
+	}
+	function->numbers.count = 0;
+	return 0;
+}
+
+/* The old ones are off before their numbers are used again. */
+static void end_probes(struct function_set *set, struct region_probes *probes,
+		       const struct site_numbers *numbers)
+{
+	array_foreach(&numbers->items, number)
+		set->sites[*number].role = PKBPF_SITE_OFF;
+	region_probes_free(probes);
+	/* Nothing has them any more. */
+	array_foreach(&numbers->items, number) {
+		uint32_t *free_site = array_add(&set->free_sites);
+
+		if (free_site)
+			*free_site = *number;
+	}
+}
+
 /* Gives a file new probes for what its functions are to have by now; the old ones are taken off
  * when nothing comes from them any more. */
 static int probe_file(struct function_set *set, struct function_file *file)
 {
 	struct function *functions = set->functions.items + file->first;
-	struct region_probes *old = file->probes, *probes = NULL;
-	ARRAY_OF(uint32_t) left = {0};
+	struct region_probes *probes = NULL;
+	struct site_numbers left = {0};
 	struct region_sites sites = {0};
 	struct error error;
 	int err = 0;
 
 	file->has_changed = false;
 	for (size_t i = 0; i < file->count; i++) {
-		add_hits(set, &functions[i]);
-		for (size_t j = 0; j < functions[i].numbers.count && !err; j++) {
-			uint32_t *number = array_add(&left);
+		int taken = take_numbers(set, &functions[i], &left);
 
-			err = number ? 0 : -ENOMEM;
-			if (number)
-				*number = functions[i].numbers.items[j];
-		}
-		functions[i].numbers.count = 0;
+		err = err ? err : taken;
 		err = err ? err : number_sites(set, &functions[i], &sites);
 	}
 	if (!err && sites.items.count) {
 		err = region_probes_copy(set->options.probes, &probes);
 		err = err ? err : region_probes_add(probes, file->fd, &sites, &error);
 	}
-	array_foreach(&left, number)
-		set->sites[*number].role = PKBPF_SITE_OFF;
-	region_probes_free(old);
-	/* Nothing has them any more. */
-	array_foreach(&left, number) {
-		uint32_t *free_site = array_add(&set->free_sites);
-
-		if (free_site)
-			*free_site = *number;
-	}
+	end_probes(set, file->probes, &left);
 	file->probes = probes;
-	array_free(&left);
+	array_free(&left.items);
 	region_sites_done(&sites);
 	return err;
 }
