@@ -179,6 +179,23 @@ unsigned int tracing_programs_word(const struct kernel_types *types)
 		       : 0;
 }
 
+bool tracing_programs_iterate_maps(const struct kernel_types *types)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	uint32_t number = kernel_types_find(types, BTF_KIND_FUNC, "bpf_iter_bpf_map_elem");
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER,
+		    .attach_btf_id = number);
+	_cleanup_close_ int fd = -1;
+
+	if (number)
+		fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "pkbpf_probe", "GPL", nothing,
+				   ARRAY_SIZE(nothing), &options);
+	return fd >= 0;
+}
+
 const char *tracing_shortage_advice(int errnum)
 {
 	if (errnum == EMFILE || errnum == ENFILE)

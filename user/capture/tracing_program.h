@@ -6,6 +6,8 @@
 #ifndef PKBPF_CAPTURE_TRACING_PROGRAM_H
 #define PKBPF_CAPTURE_TRACING_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 struct bpf_link;
@@ -27,6 +29,8 @@ void tracing_programs_use(const struct kernel_types *types, void (*on_maps)(void
 /* The type by which programs may read kernel words in place, see call_rdonly_cast() in bpf/; 0:
  * not supported (before 6.2). */
 unsigned int tracing_programs_word(const struct kernel_types *types);
+/* May programs run over the elements of maps? Some kernels refuse that to everybody. */
+bool tracing_programs_iterate_maps(const struct kernel_types *types);
 /* Advice for errors of a missing resource or privilege; NULL: the error has another reason. */
 const char *tracing_shortage_advice(int errnum);
 /* The caller destroys *ret_link. */

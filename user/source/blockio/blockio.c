@@ -137,6 +137,9 @@ static int blockio_configure(struct session *session, const struct source_option
 		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
 	if (!skeleton->rodata->blockio_config.sees_merges)
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
+	/* It only corrects counts. Without it, the result says so at the end. */
+	if (!tracing_programs_iterate_maps(types))
+		bpf_program__set_autoload(skeleton->progs.blockio_edge, false);
 	*ret_source = source;
 	return 0;
 }
@@ -159,8 +162,8 @@ static int blockio_attach(struct source *source, struct error *error)
 		if (err)
 			return err;
 	}
-	/* The iterator only corrects counts. Without it, the result says so at the end. */
-	if (tracing_program_attach_map(skeleton->progs.blockio_edge,
+	if (bpf_program__fd(skeleton->progs.blockio_edge) < 0 ||
+	    tracing_program_attach_map(skeleton->progs.blockio_edge,
 				       skeleton->maps.blockio_requests, &source->edge, &ignored))
 		source->edge = NULL;
 	return 0;
