@@ -67,6 +67,7 @@ def clocks(path, text):
     check(0 <= between, f"{region['wall_ns'] / MS:.2f} ms, by the program's own clock {own['wall'] / MS:.2f} ms")
     rest = own["wall"] - own["cpu"] - own["queue"]
     for name, value, truth in (
+        ("on CPU or runnable", region["on_cpu_ns"] + region["runqueue_ns"], own["cpu"] + own["queue"]),
         ("on CPU", region["on_cpu_ns"], own["cpu"]),
         ("run queue", region["runqueue_ns"], own["queue"]),
         ("sleep", region["sleep_ns"], rest),

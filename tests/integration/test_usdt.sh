@@ -42,6 +42,7 @@ started+=($!)
 "$pkbpf" -v -e offcpu --region 'step=usdt:app:step__start..step__done' -p "${started[0]}" -d 60 >said 2>&1 &
 profiler=$!
 wait_until 20 profiling said || fail "it does not begin"
+grep -q "watching the regions of .*probes" said || fail "its probes come after the beginning"
 raised=$(semaphore "${started[0]}")
 kill -KILL $profiler
 wait $profiler 2>/dev/null

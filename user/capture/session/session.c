@@ -168,6 +168,8 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 		return err;
 	session_accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
+	/* Sources find the running processes in the table when they attach. Nothing is older. */
+	event_queue_flush(session->queue, start_ns + 1, &session->sink);
 	session->last_look_ns = clock_now_ns();
 	/* With resource accounting, exits arrive among the samples, and containers are named at
 	 * that moment. */

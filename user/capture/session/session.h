@@ -67,8 +67,8 @@ int session_new(const struct session_options *options, struct session **ret_sess
 		struct error *error);
 /* Verifies and loads the programs of the configured sources. */
 int session_load(struct session *session, struct error *error);
-/* Opens the side-band, then takes a snapshot of the running processes. Records go to sink from
- * now on, in time order. The sink is borrowed until session_free. */
+/* Opens the side-band, then takes a snapshot of the running processes, which the sink has when this
+ * returns. Records go to it from now on, in time order. It is borrowed until session_free. */
 int session_start(struct session *session, const struct event_sink *sink, struct error *error);
 /* Begin and end the interval: after the sources are attached, and before they are detached. With
  * want_resources, read the resource usage of every target thread. */
