@@ -8,13 +8,13 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 adversaries=${PKBPF_ADVERSARIES:-switches rewrites}
 mib=256 percent=60
-neighbour= adversary=
+neighbour='' adversary=''
 cleanup() {
 	[ -z "$neighbour" ] || kill "$neighbour" 2>/dev/null
 	# shellcheck disable=SC2046 # its children, too
 	[ -z "$adversary" ] || kill -9 "$adversary" $(pgrep -P "$adversary") 2>/dev/null
 	wait 2>/dev/null
-	neighbour= adversary=
+	neighbour='' adversary=''
 }
 
 flood() { # NAME [ARGUMENT]

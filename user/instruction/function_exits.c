@@ -73,12 +73,19 @@ static bool stack_change(const struct x86_instruction *instruction, uint32_t *by
 	return !moves_stack_otherwise(opcode) && !writes_rsp(instruction);
 }
 
+/* Where a direct branch leads, from the start of the function; means nothing for another
+ * instruction, whose immediate may be as large as a register. */
+static int64_t target_of(size_t at, const struct x86_instruction *instruction)
+{
+	return (int64_t)(at + instruction->size + (uint64_t)instruction->immediate);
+}
+
 /* May this instruction leave the function? Then it has a probe of its own. */
 static bool is_exit(const struct decoding *decoding, size_t at,
 		    const struct x86_instruction *instruction)
 {
 	enum x86_flow flow = x86_flow_of(instruction);
-	int64_t target = (int64_t)at + instruction->size + instruction->immediate;
+	int64_t target = target_of(at, instruction);
 
 	if (flow == X86_FLOW_BRANCH || flow == X86_FLOW_JUMP)
 		return target < 0 || target >= (int64_t)decoding->size;
@@ -163,7 +170,7 @@ static uint8_t scale_of(const uint8_t *code, const struct x86_instruction *instr
 static void note_target(struct decoding *decoding, size_t at,
 			const struct x86_instruction *instruction, enum function_exit_kind kind)
 {
-	int64_t target = (int64_t)at + instruction->size + instruction->immediate;
+	int64_t target = target_of(at, instruction);
 
 	if (target < 0 || target >= (int64_t)decoding->size) {
 		/* LOOP and JRCXZ test a register. */
@@ -251,7 +258,7 @@ static bool branches_fit(const struct decoding *decoding, uint8_t *starts)
 
 		x86_decode(decoding->code + at, decoding->size - at, &instruction);
 		flow = x86_flow_of(&instruction);
-		target = (int64_t)at + instruction.size + instruction.immediate;
+		target = target_of(at, &instruction);
 		if ((flow == X86_FLOW_BRANCH || flow == X86_FLOW_JUMP) && target >= 0 &&
 		    target < (int64_t)decoding->size && !(starts[target / 8] & 1 << target % 8))
 			return false;
