@@ -74,6 +74,23 @@ def check_heat_map(browser):
     browser.run("change(() => state.lanes = 'resource')")
 
 
+def check_layout(browser):
+    """What was not recorded takes no room, nothing is wider than the window, and no button lacks a name."""
+    shown = browser.run("return $$('section.p').filter(e => e.getClientRects().length).map(e => e.id)")
+    check(("network" in shown) == ("peers" in report) and ("latency" in shown) == ("devices" in report), f"sections are those of what was recorded: {shown}")
+    said = browser.text("#losses")
+    check("peers" in report or "network messages (-e network)" in said, "what was not recorded is said")
+    for width in (390, 1280, 2560):
+        browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}})
+        wide = browser.run("return document.documentElement.scrollWidth - innerWidth")
+        check(wide <= 0, f"at {width} pixels the page is {wide} too wide")
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+    nameless = browser.run("return $$('button,input,canvas,[role=img],[role=slider]').filter(e => e.getClientRects().length && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('[aria-hidden=true]'))).map(e => e.outerHTML.slice(0, 80))")
+    check(nameless == [], f"everything that can be used has a name: {nameless}")
+    titles = browser.run("return $$('#findings h3').map(e => e.textContent)")
+    check(len(titles) == len(report["verdict"]) and all(len(title) < 200 for title in titles), f"each finding has its cause as a title: {titles}")
+
+
 def html(dark):
     with Browser(dark=dark) as browser:
         browser.open("file://" + page)
@@ -94,6 +111,7 @@ def html(dark):
         browser.keys("Backspace", "Backspace", "t")
         names = browser.run("return [...document.querySelectorAll('#stacks td.fn')].map(e => e.title)")
         check(function in names, f"the function stands in the table: {names[:5]}")
+        check_layout(browser)
         check_time_line(browser)
         check_heat_map(browser)
         browser.click("#processes tbody tr")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page of a comparison, played: both sides beside each other with one zoom: diff_browser_check.py PAGE.html FUNCTION"""
 import sys
+import time
 
 from browser import Browser
 from checks import check, end
@@ -19,17 +20,27 @@ def in_frame(browser, number, script):
         browser.ask("POST", "/frame", {"id": None})
 
 
+def loaded(browser, number):
+    """Documents in frames load later, and what was found in the one before is stale then."""
+    for _ in range(100):
+        try:
+            if in_frame(browser, number, "return Boolean(document.documentElement.flameGraph)"):
+                return
+        except RuntimeError:
+            pass
+        time.sleep(0.1)
+    raise RuntimeError(f"frame {number} never has a graph")
+
+
 with Browser() as browser:
     browser.open("file://" + page)
+    loaded(browser, 0)
     check(browser.run("return document.querySelectorAll('iframe').length") == 1, "one graph at first")
     both = in_frame(browser, 0, WIDTH)
     browser.run("[...document.querySelectorAll('.views button')].find(b => b.textContent === 'Side by side').click()")
     browser.until("return document.querySelectorAll('iframe').length === 2")
-    # Documents in frames load later.
     for number in (0, 1):
-        browser.ask("POST", "/frame", {"id": number})
-        browser.until("return document.documentElement.flameGraph")
-        browser.ask("POST", "/frame", {"id": None})
+        loaded(browser, number)
     base, new = (in_frame(browser, number, WIDTH) for number in (0, 1))
     check(base < both < new, f"the function has {base} % of the base, {new} % of the new side, {both} % of both")
     in_frame(browser, 0, CLICK)

@@ -51,6 +51,15 @@ static void what_begins_a_name_or_belongs_to_it_is_no_parameter(void **state)
 	assert_label("my_operator<long long>::run", 20, "my_operator::run");
 }
 
+static void a_name_of_python_loses_its_file_first(void **state)
+{
+	assert_label("dumps (__init__.py)", 19, "dumps (__init__.py)");
+	assert_label("dumps (__init__.py)", 12, "dumps");
+	assert_label("Thread._bootstrap (threading.py)", 14, "\u2026_bootstrap");
+	assert_label("<module> (work.py)", 10, "<module>");
+	assert_label("operator new (unsigned long", 16, "operator new (u\u2026");
+}
+
 static void parameters_that_never_close_are_kept(void **state)
 {
 	assert_label("broken<int, long, char", 10, "broken<in\u2026");
@@ -93,6 +102,7 @@ int main(void)
 		cmocka_unit_test(arguments_and_template_parameters_go_first),
 		cmocka_unit_test(an_arrow_inside_parameters_closes_nothing),
 		cmocka_unit_test(what_begins_a_name_or_belongs_to_it_is_no_parameter),
+		cmocka_unit_test(a_name_of_python_loses_its_file_first),
 		cmocka_unit_test(parameters_that_never_close_are_kept),
 		cmocka_unit_test(a_qualified_name_keeps_its_end),
 		cmocka_unit_test(a_name_without_parts_keeps_its_beginning),

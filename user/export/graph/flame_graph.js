@@ -24,7 +24,11 @@ function label(name, columns) {
 	columns = Math.floor(columns);
 	if (columns < 4) return "";
 	let n = [...name].length;
-	if (n > columns) {
+	const file = n > columns && /^(\S+) \([^()]*\)$/.exec(name);
+	if (file) {
+		name = file[1];
+		n = [...name].length;
+	} else if (n > columns) {
 		let out = "", depth = 0;
 		for (let i = 0; i < name.length; i++) {
 			const c = name[i];
@@ -43,7 +47,19 @@ function label(name, columns) {
 	return [...name].slice(0, columns - 1).join("") + "\u2026";
 }
 
+/* Lines of the head end where the window or the search does. */
+const head = [...document.querySelectorAll("#head>.title,#head>.line")].filter(e => !e.id && !e.previousElementSibling.matches(".key")).map(e => ({e, text: e.textContent, isTitle: e.matches(".title")}));
+function fitHead() {
+	const width = root.clientWidth || 1200;
+	for (const line of head) {
+		const columns = Math.max(8, Math.floor(line.isTitle ? (width - 240) / 8.4 : (width - 20) / 6.6));
+		if (line.text.length > columns) line.e.textContent = line.text.slice(0, columns - 1) + "\u2026";
+		else if (line.e.textContent !== line.text) line.e.textContent = line.text;
+	}
+}
+
 function draw() {
+	fitHead();
 	/* In a comparison, a frame may have no width on one side. */
 	const z = frames[zoomed], whole = z.w || 1, width = root.clientWidth || 1200;
 	frames.forEach(f => {
@@ -183,6 +199,6 @@ root.setAttribute("role", "application");
 root.setAttribute("aria-roledescription", "flame graph");
 frames[0].e.setAttribute("tabindex", 0);
 load();
-root.flameGraph = {frames, draw, show};
+root.flameGraph = {frames, draw, show, head};
 if (!root.dataset.icicle) scrollTo(0, root.getAttribute("height"));
 })();

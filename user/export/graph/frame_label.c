@@ -54,11 +54,27 @@ static bool opens_parameters(const char *name, const char *at)
 	return word == length || at[-1] == '>';
 }
 
-/* Without arguments and template parameters; the name as it is where they do not close. */
+/* The length of the name before the file in "work (app.py)", as names of Python have it; 0: another
+ * one. */
+static size_t length_before_file(const char *name)
+{
+	size_t length = strcspn(name, " "), size = strlen(name);
+
+	if (!length || strncmp(name + length, " (", 2) || name[size - 1] != ')')
+		return 0;
+	return length + 2 + strcspn(name + length + 2, "()") == size - 1 ? length : 0;
+}
+
+/* Without arguments and template parameters, or the file of a name of Python; the name as it is
+ * where they do not close. */
 static void strip_parameters(char *dst, size_t size, const char *name)
 {
-	size_t length = 0, depth = 0;
+	size_t length = length_before_file(name), depth = 0;
 
+	if (length) {
+		snprintf(dst, size, "%.*s", (int)(length < size ? length : size - 1), name);
+		return;
+	}
 	for (const char *at = name; *at && length + 1 < size; at++) {
 		if (depth) {
 			if (*at == '<' || *at == '(')

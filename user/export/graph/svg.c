@@ -232,7 +232,7 @@ static int print_hottest(const struct graph *graph, const struct function_table 
 	return 0;
 }
 
-/* "CPU, 2,970 samples at 99 Hz, 30.0 s from 2026-03-01 12:00:05 UTC" */
+/* "CPU, 2,970 samples at 99 Hz in 30.0 s from 2026-03-01 12:00:05 UTC" */
 static void print_heading(const struct graph *graph, const struct profile_info *info)
 {
 	time_t seconds = (time_t)(info->start_unix_ns / (int64_t)NS_PER_SECOND);
@@ -244,7 +244,7 @@ static void print_heading(const struct graph *graph, const struct profile_info *
 	if (graph->options->kind == PKBPF_PROFILE_CPU && info->frequency_hz)
 		fprintf(graph->out, " at %" PRIu32 " Hz", info->frequency_hz);
 	if (info->end_ns > info->start_ns)
-		fprintf(graph->out, ", %s", human_time(text, info->end_ns - info->start_ns));
+		fprintf(graph->out, " in %s", human_time(text, info->end_ns - info->start_ns));
 	if (info->start_unix_ns > 0 && gmtime_r(&seconds, &calendar) &&
 	    strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &calendar))
 		fprintf(graph->out, " from %s UTC", start);

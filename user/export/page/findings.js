@@ -20,12 +20,13 @@ const figureOf = text => {
 	return [figure, unit.join(NARROW)];
 };
 
+const onCpuOf = total => total.offcpu && total.offcpu.oncpu_ns !== undefined ? total.offcpu.oncpu_ns : total.cpu && total.cpu.total_ns;
 function cpuTile() {
 	const {host, total} = profile.report, waiting = total.waiting && total.waiting.runqueue_ns, queued = waiting === undefined ? null : waiting / profile.durationNs;
 	const p99 = total.offcpu && total.offcpu.runqueue_p99_ns, busy = host.busy_percent;
 	if (busy === undefined) return null;
-	/* Without a queue, all CPUs may be in use and nobody has to wait. */
-	const isShort = busy >= 90 && queued >= 1, tag = isShort ? "saturated" : busy >= 90 ? "nearly all in use" : "not saturated";
+	/* Without a queue, all CPUs may be in use and nobody has to wait. One thread that waits for much of its time is one that has to. */
+	const isShort = busy >= 90 && (queued >= 1 || waiting > .25 * (waiting + (onCpuOf(total) || 0))), tag = isShort ? "saturated" : busy >= 90 ? "nearly all in use" : "not saturated";
 	return tile("CPU, " + plural(host.cpus, "CPUs"), tag, isShort, [busy.toFixed(0), "% busy"],
 		    [queued === null ? "" : digits(queued) + (queued === 1 ? " thread" : " threads") + " in the run queue", p99 ? "p99 wait " + time(p99) : ""], busy / 100);
 }
@@ -61,18 +62,19 @@ function showResources() {
 
 /* What stands between back quotes is code. */
 const withCode = text => text.split("`").map((part, i) => i % 2 ? el("code", {}, part) : part);
+const capital = text => text[0].toUpperCase() + text.slice(1);
+/* Of parts of a sentence. Names begin as they do. */
+const sentence = (text, isBegin = true) => (isBegin && /^[a-z-]+ /.test(text) ? capital(text) : text) + (/[.?!]$/.test(text) ? "" : ".");
+const pathOf = place => place.replace(/^`|`$/g, "").split(" > ").flatMap((frame, i) => i ? [el("span", {class: "muted"}, " \u203a "), frame] : [frame]);
 function findingItem(finding, number) {
 	const rows = finding.pid ? profile.report.rows.map((row, i) => row.pid === finding.pid ? i : -1).filter(i => i >= 0) : [];
-	const title = finding.title || finding.text, evidence = finding.title ? finding.text : "";
-	const place = finding.place && !title.replaceAll("`", "").includes(finding.place) ? finding.place : "";
-	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), place ? el("p", {class: "path"}, place) : null,
+	const title = finding.cause ? finding.who ? finding.who + ": " + finding.cause : capital(finding.cause) : finding.text;
+	return el("li", {class: "fi"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), finding.place ? el("p", {class: "path"}, pathOf(finding.place)) : null,
 		rows.length ? el("button", {class: "link", "aria-label": "Show stacks: " + title, onclick() {
 			change(() => state.pick = {rows: new Set(rows), text: profile.report.rows[rows[0]].comm + " " + finding.pid});
 			$("#stacks").scrollIntoView({behavior: calm.matches ? "auto" : "smooth"});
 		}}, "Show stacks") : null),
-		el("div", {class: "tx"}, evidence ? el("p", {class: "ev"}, withCode(evidence)) : null, finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), finding.next) : null),
-		/* A figure without its base says nothing. */
-		el("div", {class: "sh num"}, finding.severity_of ? [el("b", {}, finding.severity_percent.toFixed(0) + NARROW + "%"), el("span", {class: "sub"}, finding.severity_of)] : null));
+		el("div", {class: "tx"}, [finding.by, finding.evidence].filter(Boolean).map(text => el("p", {class: "ev"}, withCode(sentence(text)))), finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), withCode(sentence(finding.next, false))) : null));
 }
 function showFindings() {
 	const findings = profile.report.verdict || [];
@@ -80,14 +82,21 @@ function showFindings() {
 	     : el("p", {class: "empty"}, "Nothing is short: no rule found a limit."));
 }
 
+/* Sections and columns of what was not recorded are not there; this says why. */
+const hasKind = name => report => (report.events || []).includes(name);
+const EVENTS = {cpu: [hasKind("cpu"), "CPU samples"], offcpu: [hasKind("offcpu"), "waits"], blockio: [report => !!report.devices, "block I/O"],
+		faults: [hasKind("faults"), "page faults"], network: [report => !!report.peers, "network messages"]};
+
 function showLosses() {
 	const {report} = profile, ends = stackEnds(), items = [], cost = report.cost || {};
 	const add = (figure, text) => items.push(el("dt", {}, figure), el("dd", {}, text));
 	if (report.samples && report.samples.expected) add(`${count(report.samples.recorded)} of ${count(report.samples.expected)}`, `CPU samples recorded, ${count(report.samples.lost)} lost.`);
-	if (ends.all) add(`${count(ends.complete)} of ${count(ends.all)}`, "user stacks complete" + (ends.unverified ? `, ${count(ends.unverified)} complete with unverified frames.` : ".") + (ends.truncated.length ? " Truncated: " + ends.truncated.map(([reason, number]) => reason + " " + count(number)).join(", ") + "." : "") + (ends.execve ? ` Plus ${count(ends.execve)} in execve (no user stack exists).` : ""));
+	if (ends.all) add(`${count(ends.complete)} of ${count(ends.all)}`, "user stacks complete" + (ends.unverified ? `, ${count(ends.unverified)} complete with unverified frames.` : ".") + (ends.truncated.length ? " Truncated: " + ends.truncated.map(([reason, number]) => count(number) + " " + reason).join(", ") + "." : "") + (ends.execve ? ` Plus ${count(ends.execve)} in execve (no user stack exists).` : ""));
 	if (report.unwinder && report.unwinder.guessed_frames) add(count(report.unwinder.guessed_frames), "frames found by unverified frame pointers; frames between them may be missing.");
 	for (const counter of report.counters || []) if (counter.is_loss && counter.count) add(count(counter.count), counter.text + ".");
 	if (cost.cpu_ns !== undefined) add(percent((cost.cpu_ns - (cost.start_cpu_ns || 0)) / profile.durationNs), `of one CPU for the profiler, ${percent((cost.bpf_cpu_ns || 0) / profile.durationNs)} for its BPF programs; peak RSS ${bytes(cost.max_resident_bytes || 0)}, BPF maps ${bytes(cost.bpf_map_bytes || 0)}.`);
-	if (report.sampling && report.sampling.frequency_hz) add(time(1e9 / report.sampling.frequency_hz), `of CPU time for each sample (${report.sampling.event}, ${report.sampling.frequency_hz}${NARROW}Hz).`);
+	if (report.sampling && report.sampling.frequency_hz) add(time(1e9 / report.sampling.frequency_hz), `of CPU time is what each CPU sample stands for (${report.sampling.event}, ${report.sampling.frequency_hz}${NARROW}Hz).`);
+	const missing = Object.entries(EVENTS).filter(([, [isRecorded]]) => !isRecorded(report)).map(([name, [, text]]) => `${text} (-e ${name})`);
+	if (missing.length) add("Not recorded", missing.join(", ") + ".");
 	fill("losses", head("losses", "Losses and limits"), el("dl", {class: "lim"}, items));
 }

@@ -33,7 +33,7 @@ class Flame {
 		this.selected = this.zoomed = 0;
 		this.hovered = -1;
 		this.boxes = [];
-		this.canvas = el("canvas");
+		this.canvas = el("canvas", {"aria-hidden": "true"});
 		this.spacer = el("div", {}, this.canvas);
 		this.told = el("div", {class: "vh", "aria-live": "polite"});
 		this.scroller = el("div", {class: "fls", tabindex: "0", role: "application", "aria-roledescription": "flame graph", "aria-label": options.label}, this.spacer);

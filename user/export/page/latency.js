@@ -48,8 +48,9 @@ function slowestTable() {
 
 function showLatency() {
 	const devices = profile.report.devices, key = state.latency, figures = [];
-	if (!devices || !devices.length) {
-		fill("latency", head("latency", "Latency"), el("p", {class: "empty"}, devices ? "No block request was completed." : "Block I/O was not recorded."));
+	if (!devices) return;
+	if (!devices.length) {
+		fill("latency", head("latency", "Latency"), el("p", {class: "empty"}, "No block request was completed."));
 		return;
 	}
 	const measured = devices.flatMap(device => device.operations.filter(operation => operation[key]).map(operation => [device, operation]));

@@ -125,8 +125,8 @@ function followSections() {
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
-	if (!profile.report.peers) for (const element of $$("#network, nav a[href='#network']")) element.hidden = true;
-	if (!hasTimes()) for (const element of $$("#time, nav a[href='#time']")) element.remove();
+	for (const [id, isThere] of [["network", profile.report.peers], ["latency", profile.report.devices], ["time", hasTimes()]])
+		if (!isThere) for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = true;
 	$("#load").remove();
 	$("#page").hidden = false;
 	$("#keys").append(...KEYS.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));

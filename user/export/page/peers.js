@@ -47,10 +47,7 @@ function responseFigures(peers) {
 
 function showPeers() {
 	const peers = (profile.report.peers || []).filter(isOfPick);
-	if (!profile.report.peers) {
-		fill("network", head("network", "Network"), el("p", {class: "empty"}, "Network messages were not recorded (-e network)."));
-		return;
-	}
+	if (!profile.report.peers) return;
 	if (!peers.length) {
 		fill("network", head("network", "Network"), el("p", {class: "empty"}, "No message was sent or received."));
 		return;

@@ -94,6 +94,9 @@ function stateBar(group, largest) {
 	return el("span", {class: "sb", role: "img", "aria-label": states.map(([key, name]) => name + " " + time(group[key] || 0)).join(", ")}, parts);
 }
 
+/* A column of which no row has a figure says nothing. */
+let columns;
+const shownColumns = () => columns || (columns = COLUMNS.filter(([, , , value]) => profile.report.rows.some(row => value(row))));
 const hasContainers = () => state.by !== "container" && profile.report.rows.some(row => row.container);
 const isPicked = group => state.pick && group.rows.size === state.pick.rows.size && [...group.rows].every(row => state.pick.rows.has(row));
 function pickRow(group) {
@@ -114,7 +117,7 @@ function bodyRow(group, largest) {
 		}},
 		el("td", {class: "l"}, el("span", {class: "nm"}, group.name), el("span", {class: "pid"}, group.pid || (group.number > 1 ? "\u00d7 " + count(group.number) : ""))),
 		hasContainers() ? el("td", {class: "l c3 muted"}, group.container) : null, el("td", {class: "l"}, stateBar(group, largest)),
-		COLUMNS.map(([key, , classes, , , format]) => el("td", {class: classes}, cell(group[key], format))),
+		shownColumns().map(([key, , classes, , , format]) => el("td", {class: classes}, cell(group[key], format))),
 		el("td", {class: "l fn c3", title: group.hot ? group.hot.name : null}, group.hot ? [el("span", {class: "muted"}, (100 * group.hot.share).toFixed(0) + NARROW + "% "), shortName(group.hot.name)] : ""));
 }
 
@@ -137,7 +140,7 @@ function showProcesses() {
 		el("input", {class: "fld sp", type: "search", placeholder: "Filter rows", value: state.rowFilter, "aria-label": "Filter rows", "data-key": "rows", oninput(event) { state.rowFilter = event.target.value; showProcesses(); }})),
 		el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "vh"}, "Time and resources by " + title[state.by].toLowerCase()),
 			el("thead", {}, el("tr", {}, headCell("name", title[state.by], "l"), hasContainers() ? headCell("container", "Container", "l c3") : null, headCell("active", state.bars === "wall" ? "Thread states" : "Active time", "l"),
-				COLUMNS.map(([key, name, classes]) => headCell(key, name, classes)), headCell("hot", "Hottest function on CPU", "l c3 wide"))),
+				shownColumns().map(([key, name, classes]) => headCell(key, name, classes)), headCell("hot", "Hottest function on CPU", "l c3 wide"))),
 			el("tbody", {}, shown.map(group => bodyRow(group, largest))))),
 		shown.length ? null : el("p", {class: "empty"}, `No row matches \u201c${state.rowFilter}\u201d.`),
 		found.length > ROWS_SHOWN ? el("div", {class: "pb", style: "padding-top:8px"}, el("button", {class: "link", type: "button", onclick() { change(() => state.allRows = !state.allRows); }},

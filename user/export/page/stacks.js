@@ -44,6 +44,7 @@ function searchText(kindName, found) {
 /* Lines of source, where any is known. */
 const linesOf = kind => (profile.report.hottest_lines || {})[kind] || [];
 
+const WAIT_WORDS = {runqueue: "run queue", disk: "disk wait"};
 function stackTools() {
 	const {kind} = state, waits = profile.kinds[kind].states.filter((_, i) => profile.kinds[kind].used.has(i));
 	return [
@@ -51,10 +52,11 @@ function stackTools() {
 		choice("View", [["graph", "Flame graph"], ["functions", "Functions"]].concat(linesOf(kind).length ? [["lines", "Lines"]] : []), () => state.view, value => state.view = value),
 		waits.length ? el("div", {class: "key", role: "group", "aria-label": "States"}, waits.map(name => el("button", {type: "button", "aria-pressed": String(state.waits.has(name)), onclick() {
 			change(() => state.waits.has(name) ? state.waits.delete(name) : state.waits.add(name));
-		}}, name))) : null
+		}}, WAIT_WORDS[name] || name))) : null
 	];
 }
-const legend = () => el("div", {class: "key"}, MARKS.slice(0, MARK_ROOT).map((mark, i) => el("span", {}, el("i", {style: `background:var(--f-${mark});` + (mark === "trunc" ? "outline:1px dashed var(--edge);outline-offset:-1px" : "")}), MARK_WORDS[i])));
+/* Kinds of frames that this profile has. */
+const legend = () => el("div", {class: "key"}, MARKS.slice(0, MARK_ROOT).map((mark, i) => !profile.marks.includes(i) ? null : el("span", {}, el("i", {style: `background:var(--f-${mark});` + (mark === "trunc" ? "outline:1px dashed var(--edge);outline-offset:-1px" : "")}), MARK_WORDS[i])));
 
 function showGraph(model, format) {
 	const {kind} = state, found = searchTree(model, state.search), status = el("div", {class: "stat"}), crumbs = el("div", {class: "crumb", "aria-label": "Zoom path", role: "navigation"});
@@ -108,7 +110,7 @@ function showFunctions(model, format) {
 		el("div", {}, el("div", {style: "padding:8px 16px"}, el("input", {class: "fld", style: "width:100%", type: "search", placeholder: "Filter functions", value: state.functionFilter, "data-key": "functions", "aria-label": "Filter functions", oninput(event) { state.functionFilter = event.target.value; showStacks(); }})),
 			el("div", {class: "tall", style: "--flh:500px"}, el("table", {}, el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "Function"), sortHead("self", "Self"), sortHead("total", "Total"))), el("tbody", {}, found.slice(0, FUNCTIONS_SHOWN).map(item => functionRow(item, whole)))),
 				found.length > FUNCTIONS_SHOWN ? el("p", {class: "sub", style: "padding:8px 16px"}, `${FUNCTIONS_SHOWN} of ${count(found.length)} functions; filter to see others`) : null)),
-		el("div", {}, callers, el("div", {class: "mid"}, chosen ? [el("span", {class: "code"}, profile.names[chosen.id]), el("span", {class: "sub num"}, `total ${format(chosen.total)}, ${percent(chosen.total / whole)}`), el("span", {class: "sub num"}, `self ${format(chosen.self)}, ${percent(chosen.self / whole)}`)] : "No function"), callees, status)));
+		el("div", {}, callers, el("div", {class: "mid"}, chosen ? [el("span", {class: "code"}, profile.names[chosen.id]), el("span", {class: "sub num"}, `total ${format(chosen.total)}, ${percent(chosen.total / whole)}`), el("span", {class: "sub num"}, `self ${format(chosen.self)}, ${percent(chosen.self / whole)}`), el("span", {class: "sub"}, "callers above, callees below")] : "No function"), callees, status)));
 	if (!chosen) return;
 	const models = sandwich(model, chosen.id), show = (host, half, label, isBelow) => {
 		Object.assign(half, {hide: model.hide, noRoot: true, root: shortName(profile.names[chosen.id])});

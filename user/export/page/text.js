@@ -74,10 +74,15 @@ function textWidth(text, font) {
 /* What compilers append to the names of copies of a function. */
 const CLONE = /^(\d|part|isra|constprop|cold|lto_priv|llvm)/;
 const shortNames = new Map();
-/* Without arguments and template parameters; the same rule as in frame_label.c. */
+/* Without arguments and template parameters, or the file behind a name of Python; the same rule as in frame_label.c. */
 function shortName(name) {
 	const known = shortNames.get(name);
 	if (known !== undefined) return known;
+	const file = /^(\S+) \([^()]*\)$/.exec(name);
+	if (file) {
+		shortNames.set(name, file[1]);
+		return file[1];
+	}
 	let short = "", depth = 0;
 	for (let i = 0; i < name.length; i++) {
 		const sign = name[i];
