@@ -21,12 +21,17 @@
 /* Of the segments, and their number. */
 #define RETRANSMITTED_PERCENT 1
 #define RETRANSMITS	      20
+/* Of the queries, and their number: each is a wait of seconds. */
+#define UNANSWERED_PERCENT 10
+#define UNANSWERED	   3
+#define NAME_SERVER_PORT   53
 /* Of a segment on Ethernet; messages that are shorter are a segment each, as far as we know. */
 #define SEGMENT_BYTES 1448
 
 struct peer_sum {
 	const struct peer_row *worst; /* of its rows, the one that waits most */
 	uint64_t wait_ns, waits, response_ns, responses, failures, attempts, retransmits, segments;
+	uint64_t sent, received;
 	uint8_t error; /* the most frequent one; 0: given up */
 	uint64_t error_count;
 };
@@ -80,6 +85,8 @@ static struct peer_sum sum_of(const struct analysis *analysis, const struct acti
 		sum.attempts += row->connects.count + row->failures;
 		sum.retransmits += row->retransmits;
 		sum.segments += segments_of(row);
+		sum.sent += row->sent;
+		sum.received += row->received;
 		take_error(&sum, row);
 	}
 	return sum;
@@ -148,6 +155,31 @@ static void find_failing(const struct analysis *analysis, const struct activity 
 	findings_offer(findings, &finding);
 }
 
+/* Over UDP a query is a message, and its answer is one. */
+static void find_lookups(const struct analysis *analysis, const struct activity *activity,
+			 const struct peer_sum *sum, struct findings *findings)
+{
+	struct finding finding = finding_new(FINDING_RULE_name_lookup);
+	const struct pkbpf_network_peer *server = &sum->worst->peer->address;
+	uint64_t unanswered = sum->sent > sum->received ? sum->sent - sum->received : 0;
+	double share = finding_percent((double)unanswered, (double)sum->sent);
+	char count[HUMAN_SIZE], sent[HUMAN_SIZE];
+
+	if (server->port != NAME_SERVER_PORT || server->protocol != PKBPF_NETWORK_UDP ||
+	    unanswered < UNANSWERED || share < UNANSWERED_PERCENT)
+		return;
+	finding.severity = share;
+	finding.is_alarm = true;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "its lookups of names time out: the DNS server does not answer");
+	say_peer(&finding, sum->worst->peer);
+	finding_say(finding.evidence, "%s of %s without an answer, each a wait of seconds",
+		    human_count(count, unanswered), human_counted(sent, sum->sent, "queries"));
+	finding_say(finding.next, "ask that server by hand (dig), see /etc/resolv.conf, or keep "
+				  "the addresses");
+	findings_offer(findings, &finding);
+}
+
 static void find_retransmits(const struct analysis *analysis, const struct activity *activity,
 			     const struct peer_sum *sum, struct findings *findings)
 {
@@ -170,6 +202,22 @@ static void find_retransmits(const struct analysis *analysis, const struct activ
 	finding_say(finding.next, "look for losses on the way (ip -s link, nstat), or for a "
 				  "receiver that is overloaded");
 	findings_offer(findings, &finding);
+}
+
+const struct peer *network_slow_receiver(const struct analysis *analysis,
+					 const struct activity *activity,
+					 const struct peer_rows *rows)
+{
+	const struct peer_row *worst = NULL;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct peer_row *row = &rows->items[i];
+
+		if (row->peer && row->sent && is_of(analysis, activity, row) &&
+		    row->waits.total_ns > (worst ? worst->waits.total_ns : 0))
+			worst = row;
+	}
+	return worst ? worst->peer : NULL;
 }
 
 /* Is it the first row of this peer in the group? */
@@ -205,6 +253,7 @@ bool find_network(const struct analysis *analysis, const struct activity *activi
 		if (row->peer->address.role == PKBPF_NETWORK_SERVER)
 			continue;
 		find_failing(analysis, activity, &sum, findings);
+		find_lookups(analysis, activity, &sum, findings);
 		has_slow = find_slow(analysis, activity, &sum, findings) || has_slow;
 	}
 	return has_slow;

@@ -10,5 +10,9 @@
 /* Offers the findings of a group's peers. true: it waits for one of them. */
 bool find_network(const struct analysis *analysis, const struct activity *activity,
 		  const struct peer_rows *rows, struct findings *findings);
+/* Of the peers to which a group sends, the one for which it has waited most; NULL: none. */
+const struct peer *network_slow_receiver(const struct analysis *analysis,
+					 const struct activity *activity,
+					 const struct peer_rows *rows);
 
 #endif

@@ -189,14 +189,15 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	findings_offer(findings, &finding);
 }
 
+/* receiver: whom it sends to and waits for, as the network was recorded; NULL: unknown. */
 static void find_full(const struct analysis *analysis, const struct activity *activity,
-		      enum wait_class class, struct findings *findings)
+		      enum wait_class class, const struct peer *receiver, struct findings *findings)
 {
 	const struct wait_sums *waits = &activity->waits[class];
 	struct finding finding = finding_new(FINDING_RULE_peer_bound);
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
-	char time[HUMAN_SIZE], count[HUMAN_SIZE];
+	char time[HUMAN_SIZE], count[HUMAN_SIZE], text[PEER_TEXT_SIZE];
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
@@ -204,7 +205,10 @@ static void find_full(const struct analysis *analysis, const struct activity *ac
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", wait_class_row(class)->cause);
 	finding_say_place(finding.place, analysis, activity, &stacks);
-	say_peer(&finding, worst_peer(analysis, activity, PKBPF_RELATION_RECEIVER));
+	if (receiver)
+		finding_say(finding.by, "peer %s", peer_text(text, receiver));
+	else
+		say_peer(&finding, worst_peer(analysis, activity, PKBPF_RELATION_RECEIVER));
 	finding_say_wall(finding.evidence, activity, waits->time_ns);
 	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
 		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
@@ -290,9 +294,11 @@ void find_peers(const struct analysis *analysis, struct findings *findings)
 			continue;
 		if (!waits)
 			find_reply(analysis, activity, findings);
-		find_full(analysis, activity, WAIT_CLASS_SOCKET_FULL, findings);
-		find_full(analysis, activity, WAIT_CLASS_PIPE_FULL, findings);
-		find_full(analysis, activity, WAIT_CLASS_CONNECT, findings);
+		find_full(analysis, activity, WAIT_CLASS_SOCKET_FULL,
+			  has_network ? network_slow_receiver(analysis, activity, &rows) : NULL,
+			  findings);
+		find_full(analysis, activity, WAIT_CLASS_PIPE_FULL, NULL, findings);
+		find_full(analysis, activity, WAIT_CLASS_CONNECT, NULL, findings);
 		find_sleep(analysis, activity, findings);
 	}
 }

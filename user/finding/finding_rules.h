@@ -44,6 +44,8 @@
 	    "half of the looks at its sockets: a peer that is fast is seldom met waiting")         \
 	ROW(peer_fails, "connections to a peer fail",                                              \
 	    "5 failures, a tenth of the attempts: single ones are normal")                         \
+	ROW(name_lookup, "lookups of names get no answer",                                         \
+	    "3 queries, a tenth of them: each is a wait of seconds")                               \
 	ROW(retransmits, "TCP segments are sent again",                                            \
 	    "20 segments, 1 %: from there on throughput falls noticeably")                         \
 	ROW(sleep_bound, "a program sleeps between attempts that fail, or between looks",          \

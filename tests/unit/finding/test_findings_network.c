@@ -28,14 +28,25 @@ static uint32_t peer_of(const struct fake_profile *fake)
 	return peer_table_get(profile_peers(fake->profile), &peer);
 }
 
-static void add(const struct fake_profile *fake, uint8_t measure, uint8_t state, uint32_t count,
-		uint64_t each_ns)
+static uint32_t name_server_of(const struct fake_profile *fake)
+{
+	struct peer peer = {.address = {.port = 53,
+					.family = PKBPF_NETWORK_IPV4,
+					.role = PKBPF_NETWORK_CLIENT,
+					.protocol = PKBPF_NETWORK_UDP}};
+
+	assert_int_equal(inet_pton(AF_INET, "10.0.0.53", peer.address.address), 1);
+	return peer_table_get(profile_peers(fake->profile), &peer);
+}
+
+static void add_to(const struct fake_profile *fake, uint32_t peer, uint8_t measure, uint8_t state,
+		   uint32_t count, uint64_t each_ns)
 {
 	const struct process *process = process_table_find(profile_processes(fake->profile), PID);
 	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), count};
 	struct distribution_key key = {.kind = PKBPF_PROFILE_NETWORK,
 				       .process = process->id,
-				       .device = peer_of(fake),
+				       .device = peer,
 				       .state = state,
 				       .measure = measure};
 	struct distribution_change change = {.count = count,
@@ -45,6 +56,12 @@ static void add(const struct fake_profile *fake, uint8_t measure, uint8_t state,
 					     .bucket_count = each_ns ? 1 : 0};
 
 	assert_int_equal(profile_add_distribution(fake->profile, &key, &change), 0);
+}
+
+static void add(const struct fake_profile *fake, uint8_t measure, uint8_t state, uint32_t count,
+		uint64_t each_ns)
+{
+	add_to(fake, peer_of(fake), measure, state, count, each_ns);
 }
 
 /* A process that runs for a second of ten. */
@@ -147,6 +164,37 @@ static void segments_that_are_lost_are_told(void **state)
 	assert_non_null(finding_of(&findings, "retransmits"));
 }
 
+static void queries_without_an_answer_are_told_with_the_server(void **state)
+{
+	struct fake_profile fake;
+	const struct finding *finding;
+	struct findings findings;
+
+	begin(&fake);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 10, 0);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_RECEIVED, 6, 0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	finding = finding_of(&findings, "name_lookup");
+	assert_non_null(finding);
+	assert_string_equal(finding->by, "peer udp 10.0.0.53:53");
+	assert_non_null(strstr(finding->evidence, "4 of 10 queries"));
+}
+
+static void queries_that_are_answered_are_no_finding(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 1000, 0);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_RECEIVED, 998,
+	       0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "name_lookup"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +204,8 @@ int main(void)
 		cmocka_unit_test(connections_that_are_refused_are_told_with_the_peer),
 		cmocka_unit_test(single_failures_are_normal),
 		cmocka_unit_test(segments_that_are_lost_are_told),
+		cmocka_unit_test(queries_without_an_answer_are_told_with_the_server),
+		cmocka_unit_test(queries_that_are_answered_are_no_finding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
