@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page and the flame graph of hostile_names: hostile_browser_check.py PAGE.html GRAPH.svg"""
 import sys
+import time
 
 from browser import Browser
 from checks import check
 
-page, graph = sys.argv[1:]
+page, graph, comparison = sys.argv[1:]
 NAMES = ["</script><script>hacked=1</script>", "<img src=http://127.0.0.1:9/x onerror=hacked=1>", "]]>&amp;<!--", "{{DATA}}${hacked=1}", "=cmd|'/c calc'!A1", "__proto__", "constructor"]
 
 with Browser() as browser:
@@ -16,6 +17,15 @@ with Browser() as browser:
     browser.keys("/", *"script")
     check(browser.run("return typeof hacked") == "undefined", "svg: no name was run")
     check(browser.complaints() == [], f"svg: no complaint: {browser.complaints()}")
+
+    browser.open("file://" + comparison)
+    shown = browser.text("main")
+    check(any(name in shown for name in NAMES), f"diff: names are text in its tables: {shown[:500]}")
+    browser.run("[...document.querySelectorAll('.views button')].find(b => b.textContent === 'Side by side').click()")
+    browser.until("return document.querySelectorAll('iframe').length === 2")
+    time.sleep(0.5)
+    check(browser.run("return typeof hacked") == "undefined" and browser.run("return document.querySelectorAll('img').length") == 0, "diff: no name was run or is markup")
+    check(browser.complaints() == [], f"diff: no complaint: {browser.complaints()}")
 
     browser.open("file://" + page)
     browser.until("return !document.getElementById('page').hidden")

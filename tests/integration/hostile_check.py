@@ -2,8 +2,11 @@
 """Every format of a profile of hostile_names: hostile_check.py FOLDER"""
 import csv
 import gzip
+import io
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as tree
@@ -47,7 +50,28 @@ for function in FUNCTIONS:
 check(all(frame for stack, _ in weights for frame in stack.split(";")), "folded: no frame is empty")
 check(not any(re.search(r" \d+$", stack) for stack, _ in weights), "folded: no frame ends in a number that is read as a weight")
 
-for name in ("all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.svg"):
+MORE = [name for name in ("symbols.folded", "diff.cpu.folded", "diff.folded", "diff.cpu.svg", "diff.svg", "diff.txt", "diff.md", "diff.xml", "diff.json", "bench.csv", "bench.txt", "bench.md", "bench.xml", "bench.json")
+        if os.path.exists(f"{folder}/{name}")]
+check(len(MORE) >= 12, f"comparisons and benchmarks: {MORE}")
+named = sum(int(line.rsplit(" ", 1)[1]) for line in text("symbols.folded").splitlines() if "</script><script>" in line)
+check(named >= LEAST, f"names from a file: {named} samples below markup")
+for name in MORE + ["symbols.json"]:
+    if name.endswith(".json"):
+        json.loads(text(name))
+        if shutil.which("jq"):
+            check(subprocess.run(["jq", "-e", ".", f"{folder}/{name}"], stdout=subprocess.DEVNULL).returncode == 0, f"{name}: jq reads it")
+    if name.endswith((".svg", ".xml")) and shutil.which("xmllint"):
+        check(subprocess.run(["xmllint", "--noout", "--nonet", f"{folder}/{name}"]).returncode == 0, f"{name}: xmllint reads it")
+for name in ("diff.md", "bench.md"):
+    # Markup counts outside of code only.
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text(name))
+    check(not re.search(r"<(script|b|img)\b|hacked=1", outside), f"{name}: names are code: {outside[:300]}")
+rows = list(csv.reader(io.StringIO(text("bench.csv"), newline="")))
+check(len({len(row) for row in rows}) == 1 and not any(cell[:1] in "=+-@\t" for row in rows for cell in row[:3]), f"bench.csv: {len(rows)} rows of {len(rows[0])} cells, no formula")
+marked = [element.get("name") for element in tree.fromstring(text("diff.xml")).iter("testcase")]
+check(any("</script><script>hacked=1</script>" in name for name in marked), f"junit: markup in a name is text: {marked}")
+
+for name in MORE + ["all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.svg"]:
     check(not control_characters(text(name)), f"{name}: no control characters: {control_characters(text(name))}")
 
 for name in "all.firefox.json", "all.trace.json":
