@@ -3,7 +3,7 @@
  * Measures what each format costs for a large profile: 1,000,000 CPU samples of 100,000 distinct
  *stacks, 20 to 60 frames deep, of 10,000 functions.
  *
- *	bench_export [STACKS [SAMPLES]]
+ *	bench_export [STACKS [SAMPLES [FORMAT]]]
  *
  * One row per format: CPU time, the size of the file, and the most memory that the process ever had
  *resident; each format is written by a process of its own. As a peer, `sort` orders the lines of
@@ -171,12 +171,14 @@ int main(int argc, char **argv)
 		lines[i] = (struct symbol_line){.function = names[i]};
 	}
 	if (!stacks || samples < stacks || close(mkstemp(folded)) || close(mkstemp(other)))
-		errx(2, "usage: bench_export [STACKS [SAMPLES]]");
+		errx(2, "usage: bench_export [STACKS [SAMPLES [FORMAT]]]");
 	profile = make_profile(processes, stacks, samples);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%u samples of %u stacks; the profile itself: %.0f ms, %.1f MiB\n", samples, stacks,
 	       cpu_ms(&usage), (double)usage.ru_maxrss / 1024);
 	for (size_t i = 0; (format = format_of(format_at(i))); i++) {
+		if (argc > 3 && strcmp(argv[3], format->file.name) != 0)
+			continue;
 		const char *path = strcmp(format->file.name, "folded") ? other : folded;
 		pid_t child = fork();
 
@@ -184,7 +186,8 @@ int main(int argc, char **argv)
 			write_format(format, profile, path);
 		print_row(format->file.name, child, path);
 	}
-	sort_peer(folded);
+	if (argc <= 3)
+		sort_peer(folded);
 	unlink(folded);
 	unlink(other);
 	profile_free(profile);

@@ -126,21 +126,36 @@ static uint32_t longest_path(const struct call_tree *tree)
 	return longest;
 }
 
+/* Room for all nodes at once: an array that grows has its items twice for a while. */
+static bool reserve_nodes(struct call_tree *tree, const uint32_t *order, uint32_t count)
+{
+	const struct path *before = NULL;
+	size_t needed = 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct path *path = &tree->paths.items[order[i]];
+
+		needed += path->length - (before ? shared_length(tree, before, path) : 0);
+		before = path;
+	}
+	return array_reserve(&tree->nodes, needed);
+}
+
 static bool make_nodes(struct call_tree *tree)
 {
 	uint32_t count = (uint32_t)tree->paths.count;
 	uint32_t *order = malloc((count + 1) * sizeof(*order));
 	uint32_t *open = calloc((size_t)longest_path(tree) + 1, sizeof(*open));
-	struct call_node *root = array_add(&tree->nodes);
 	const struct path *before = NULL;
-	bool done = order && open && root;
+	bool done = order && open;
 
-	if (root)
-		*root = (struct call_node){.type = CALL_NODE_ROOT, .end = 1};
 	for (uint32_t i = 0; done && i < count; i++)
 		order[i] = i;
 	if (done && count)
 		qsort_r(order, count, sizeof(*order), compare_paths, tree);
+	done = done && reserve_nodes(tree, order, count);
+	if (done)
+		*array_add(&tree->nodes) = (struct call_node){.type = CALL_NODE_ROOT, .end = 1};
 	for (uint32_t i = 0; done && i < count; i++) {
 		struct path *path = &tree->paths.items[order[i]];
 
