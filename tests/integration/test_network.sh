@@ -27,6 +27,15 @@ begin "people read of it"
 grep -q 'Network: messages by process and peer' text || fail "no peers: $(cat text)"
 grep -q 'Connection refused 7' text || fail "no refused connections: $(cat text)"
 
+begin "hosts by their names, if asked for"
+host=$(getent hosts 127.0.0.1 | awk '{ print $2; exit }')
+"$pkbpf" report -q report.pkbpf --resolve -f text -o named -o hosts.json >said 2>&1 || fail "pkbpf report --resolve: $(cat said)"
+if [ -n "$host" ]; then
+	grep -q "tcp $host:" named || fail "no peer called $host: $(cat named)"
+	grep -q "\"host\": *\"$host\"" hosts.json || fail "JSON has no host"
+	! grep -q "$host:" text || fail "names without being asked for"
+fi
+
 begin "a slow backend, and connections that nobody accepts, are findings"
 grep -q 'its connections to a peer fail: Connection refused' text || fail "not told: $(cat text)"
 "$pkbpf" report -q report.pkbpf -f json --fail-if 'network.response_p99>30ms' >/dev/null 2>said

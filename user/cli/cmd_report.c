@@ -10,12 +10,14 @@
 #include "cli/option_check.h"
 #include "cli/recording_notes.h"
 #include "cli/report_profile.h"
+#include "profile/account/peer_hosts.h"
 #include "recording/recording_set.h"
 #include "symbol/elf/symbol_folder.h"
 
 struct report_options {
 	const char *from, *to; /* as they were given; NULL: not */
 	const char *symbols;   /* folder; NULL: none */
+	bool resolve;
 };
 
 struct reporting {
@@ -55,6 +57,22 @@ static int open_symbols(struct reporting *report)
 						       &report->symbols, &error) < 0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;
+}
+
+/* So long a report may wait for names of hosts. */
+#define RESOLVE_NS (10 * NS_PER_SECOND)
+
+static void find_hosts(const struct reporting *report)
+{
+	size_t left;
+
+	if (!report->own->resolve || !report->profile)
+		return;
+	if (peer_hosts_find(profile_peers(report->profile), RESOLVE_NS, &left) == 0 && left)
+		console_note(report->console,
+			     "%zu addresses are shown by number: names of hosts are looked up for "
+			     "%llu s",
+			     left, RESOLVE_NS / NS_PER_SECOND);
 }
 
 /* That a folder has nothing for the recording is easily a mistake. */
@@ -191,6 +209,8 @@ static int report_run(const struct cli_options *options, struct console *console
 	if (status == EXIT_STATUS_DONE)
 		tell_of_symbols(&report);
 	if (status == EXIT_STATUS_DONE)
+		find_hosts(&report);
+	if (status == EXIT_STATUS_DONE)
 		status = report_profile(options, report.profile, &slices, console);
 	profile_free(report.profile);
 	recording_set_done(&report.set);
@@ -231,6 +251,11 @@ static const struct option_row own_options[] = {
 	 "below DIR with the same build id",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 REPORT(symbols)},
+	{0, "resolve", NULL, "show network peers by the names of their hosts",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, REPORT(resolve),
+	 .text = "Asks the system's resolver, for ten seconds at most; JSON has the address as "
+		 "well. "
+		 "Nothing is looked up while a profile is recorded."},
 	{0},
 };
 

@@ -362,7 +362,8 @@ static const struct recorded_column peers_columns[] = {
 	TEXT(11, P, peer.name),
 };
 ALL_MEMBERS(struct pkbpf_network_peer, 28);
-ALL_MEMBERS(struct peer, 160);
+/* Without the name of its host, which is looked up when it is shown. */
+ALL_MEMBERS(struct peer, 168);
 TABLE(peers, SLICE_PEERS, P);
 #undef P
 

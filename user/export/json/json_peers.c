@@ -63,6 +63,8 @@ static void write_peer(struct json_writer *writer, const struct peer *peer)
 	json_writer_string(writer, "role", role_name(peer));
 	if (peer_address(text, peer)[0])
 		json_writer_string(writer, "address", text);
+	if (peer->host)
+		json_writer_string(writer, "host", peer->host);
 	if (peer->address.family == PKBPF_NETWORK_IPV4 ||
 	    peer->address.family == PKBPF_NETWORK_IPV6)
 		json_writer_u64(writer, "port", peer->address.port);

@@ -27,6 +27,8 @@ void peer_table_free(struct peer_table *table)
 {
 	if (!table)
 		return;
+	for (size_t i = 0; i < table->items.count; i++)
+		free((char *)table->items.items[i].host);
 	array_free(&table->items);
 	hash_index_done(&table->index);
 	free(table);
@@ -54,6 +56,7 @@ uint32_t peer_table_get(struct peer_table *table, const struct peer *peer)
 {
 	uint64_t hash = hash_bytes(&peer->address, sizeof(peer->address), table->seed);
 	uint32_t item = hash_index_find(&table->index, hash, is_same, table, &peer->address);
+	struct peer *added;
 
 	if (item != HASH_INDEX_NONE) {
 		complete(&table->items.items[item], peer);
@@ -62,7 +65,10 @@ uint32_t peer_table_get(struct peer_table *table, const struct peer *peer)
 	if (!array_reserve(&table->items, table->items.count + 1) ||
 	    !hash_index_add(&table->index, hash, (uint32_t)table->items.count))
 		return PEER_NONE;
-	*array_add(&table->items) = *peer;
+	added = array_add(&table->items);
+	*added = *peer;
+	/* A name belongs to the table in which it was looked up. */
+	added->host = NULL;
 	return (uint32_t)table->items.count;
 }
 
@@ -78,6 +84,21 @@ void peer_table_complete(struct peer_table *table, const struct peer *peer)
 const struct peer *peer_table_at(const struct peer_table *table, uint32_t number)
 {
 	return number && number <= table->items.count ? &table->items.items[number - 1] : NULL;
+}
+
+void peer_table_set_host(struct peer_table *table, uint32_t number, const char *host)
+{
+	struct peer *peer;
+	char *copy;
+
+	if (!number || number > table->items.count)
+		return;
+	copy = strdup(host);
+	if (!copy)
+		return;
+	peer = &table->items.items[number - 1];
+	free((char *)peer->host);
+	peer->host = copy;
 }
 
 size_t peer_table_count(const struct peer_table *table)

@@ -16,6 +16,7 @@ struct peer {
 	uint32_t pid;			   /* process at the other end; 0: unknown */
 	char comm[PKBPF_COMM_SIZE + 1];	   /* of that process; not escaped; "" unknown */
 	char name[PKBPF_NETWORK_NAME + 1]; /* of a UNIX socket; not escaped; "" none */
+	const char *host; /* what its address is called; not escaped; NULL unknown */
 };
 
 struct peer_table;
@@ -30,6 +31,8 @@ uint32_t peer_table_get(struct peer_table *table, const struct peer *peer);
 void peer_table_complete(struct peer_table *table, const struct peer *peer);
 /* NULL: there is no such number. Valid until the next get. */
 const struct peer *peer_table_at(const struct peer_table *table, uint32_t number);
+/* Names the host of a peer; no effect without memory. The name is copied. */
+void peer_table_set_host(struct peer_table *table, uint32_t number, const char *host);
 size_t peer_table_count(const struct peer_table *table);
 
 #endif

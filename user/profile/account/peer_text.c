@@ -47,10 +47,12 @@ static void unix_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 
 static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 {
-	bool is_ipv6 = peer->address.family == PKBPF_NETWORK_IPV6;
+	bool is_ipv6 = peer->address.family == PKBPF_NETWORK_IPV6 && !peer->host;
 	char address[PEER_TEXT_SIZE];
 
 	peer_address(address, peer);
+	if (peer->host)
+		snprintf(address, sizeof(address), "%s", peer->host);
 	if (peer->address.role == PKBPF_NETWORK_SERVER)
 		snprintf(buffer, PEER_TEXT_SIZE, "%s :%u from %.64s", peer_protocol(peer),
 			 peer->address.port, address[0] ? address : "clients");
