@@ -6,8 +6,9 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 spinner=
+server=
 cleanup() {
-	kill $spinner 2>/dev/null
+	kill $spinner $server 2>/dev/null
 	tmux -L "pkbpf$$" kill-server 2>/dev/null
 }
 
@@ -28,6 +29,27 @@ begin "wrong values"
 "$pkbpf" top --sort nothing 2>err
 [ $? = 2 ] || fail "an unknown column is accepted"
 "$pkbpf" top -n 1 -p 4194000 2>err && fail "a pid that is nobody's is accepted"
+
+begin "slices of a running serve"
+echo 'a-token-that-nobody-guesses' >token
+"$pkbpf" serve --store "$work/store" -s 1s -e cpu -F 499 -p $spinner --listen 127.0.0.1:0 --token-file token 2>said &
+server=$!
+wait_until 20 grep -q 'http://' said || give_up "no server: $(cat said)"
+url=$(grep -o 'http://[0-9.:]*' said)
+wait_until 20 curl -sf "$url/readyz" || fail "it is not ready: $(cat said)"
+"$pkbpf" top --connect "$url" 2>err >out
+[ $? = 1 ] && grep -q 'asks for its token' err || fail "without the token: $(cat err)"
+chmod 755 . && chmod 644 token
+setpriv --reuid 65534 --regid 65534 --clear-groups "$pkbpf" top --connect "${url#http://}" --token-file token -b -n 2 --comm spin --width 120 \
+	>out 2>err || fail "it ended with $?: $(cat err)"
+[ "$(grep -cE "^ *$spinner +spin " out)" = 2 ] || fail "the process is not in two slices: $(cat out)"
+grep -qE "^ *$spinner +spin +.* spin_here [0-9.]+%" out || fail "no hottest function: $(cat out)"
+"$pkbpf" top --connect "$url" --token-file token -F 99 2>err
+[ $? = 2 ] && grep -q 'omit --frequency' err || fail "a rate of one's own: $(cat err)"
+kill -INT $server
+wait $server
+"$pkbpf" top --connect "$url" --token-file token -b 2>err
+[ $? = 1 ] && grep -q "cannot ask $url" err || fail "a server that is gone: $(cat err)"
 
 # screen TEXT…: waits until all of it is shown.
 screen() {

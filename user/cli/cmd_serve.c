@@ -24,6 +24,7 @@
 #include "cli/serve_defaults.h"
 #include "cli/serve_front.h"
 #include "cli/serve_governor.h"
+#include "cli/serve_token.h"
 #include "cli/stop_signals.h"
 #include "live/live_run.h"
 
@@ -36,8 +37,6 @@
 #define FREQUENCY_HZ	19
 /* Half-full rings and new processes wake the collector earlier. */
 #define LOOK_MS		250
-#define TOKEN_MAX_BYTES 4096
-#define TOKEN_LEAST	16
 
 struct serve_options {
 	const char *listen, *store, *token_file, *config;
@@ -56,8 +55,7 @@ struct serving {
 	struct console *console;
 	struct log log;
 	struct live_options live;
-	const char *token;
-	char *token_data;
+	char *token; /* NULL: none */
 	struct stop_signals *signals;
 	struct live_run *run;
 	struct serve_front front;
@@ -77,28 +75,6 @@ static int fail(struct serving *serving, const struct error *error, int status)
 }
 
 /* ---- set-up ---- */
-
-static int read_token(struct serving *serving, struct error *error)
-{
-	const char *path = serving->own.token_file;
-	size_t size;
-	int err;
-
-	if (!path)
-		return 0;
-	err = file_read_all(AT_FDCWD, path, TOKEN_MAX_BYTES, &serving->token_data, &size);
-	if (err < 0)
-		return error_set(error, -err, "cannot read --token-file %s: %s", path,
-				 strerror(-err));
-	serving->token_data[strcspn(serving->token_data, "\r\n")] = '\0';
-	if (strlen(serving->token_data) < TOKEN_LEAST)
-		return error_set(error, EINVAL,
-				 "the token in %s is shorter than %d characters: anybody could "
-				 "guess it",
-				 path, TOKEN_LEAST);
-	serving->token = serving->token_data;
-	return 0;
-}
 
 /* Off-CPU costs most: who wants it all the time says so. */
 static void choose_sources(struct serving *serving)
@@ -180,7 +156,8 @@ static int prepare(struct serving *serving)
 		return fail(serving, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(serving, &error, EXIT_STATUS_NOT_ALLOWED);
-	if (read_token(serving, &error) < 0 ||
+	if ((serving->own.token_file &&
+	     serve_token_read(serving->own.token_file, &serving->token, &error) < 0) ||
 	    live_run_new(&serving->live, &serving->run, &error) < 0)
 		return fail(serving, &error, EXIT_STATUS_FAILED);
 	/* The front inherits it: a Ctrl-C meant for all ends it when the collector has sent its
@@ -467,7 +444,7 @@ static int serve_run(const struct cli_options *options, struct console *console)
 	stop_signals_free(serving.signals);
 	free_reread(serving.used);
 	free_reread(serving.reread);
-	free(serving.token_data);
+	free(serving.token);
 	free(own->text);
 	free(own->applied);
 	return status;

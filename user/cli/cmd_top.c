@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `pkbpf top`: what processes do now, slice by slice. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "capture/kernel/privileges.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
-#include "base/near_match.h"
+#include "cli/history_client.h"
 #include "cli/option_check.h"
 #include "cli/stop_signals.h"
 #include "live/invoking_user.h"
@@ -27,12 +28,15 @@
 #define INTERVAL_MIN_NS (NS_PER_SECOND / 2)
 #define INTERVAL_MAX_NS (3600 * NS_PER_SECOND)
 #define BATCH_WIDTH	120
+/* A server is asked so often for what is new, and may be away for so long. */
+#define ASK_MS	    1000
+#define AWAY_MAX_NS (60 * NS_PER_SECOND)
 
 struct own_options {
 	bool batch;
 	uint32_t iterations; /* 0: without end */
 	uint64_t interval_ns;
-	const char *sort;
+	const char *sort, *connect, *token_file;
 };
 
 struct watching {
@@ -279,6 +283,17 @@ static int prepare(struct watching *watching)
 	return EXIT_STATUS_DONE;
 }
 
+static int end_output(struct watching *watching)
+{
+	struct error error;
+
+	/* A reader that has seen enough. */
+	if (!watching->err || watching->err == -EPIPE)
+		return EXIT_STATUS_DONE;
+	error_set(&error, -watching->err, "cannot write to stdout: %s", strerror(-watching->err));
+	return fail(watching, &error, EXIT_STATUS_FAILED);
+}
+
 static int watch(struct watching *watching)
 {
 	const struct live_observer observer = {NULL, take_slice, watching};
@@ -301,17 +316,92 @@ static int watch(struct watching *watching)
 		error_set(&error, -err, "recording aborted: %s", strerror(-err));
 		return fail(watching, &error, EXIT_STATUS_FAILED);
 	}
-	/* A reader that has seen enough. */
-	if (watching->err == -EPIPE)
-		return EXIT_STATUS_DONE;
-	if (watching->err < 0) {
-		error_set(&error, -watching->err, "cannot write to stdout: %s",
-			  strerror(-watching->err));
-		return fail(watching, &error, EXIT_STATUS_FAILED);
-	}
-	if (end == RUN_TARGETS_ENDED)
+	if (end == RUN_TARGETS_ENDED && !watching->err)
 		console_note(watching->console, "all targets have exited");
-	return EXIT_STATUS_DONE;
+	return end_output(watching);
+}
+
+/* ---- slices of a server ---- */
+
+static struct slice_choice choose_processes(const struct live_targets *targets)
+{
+	return (struct slice_choice){
+		.pids = targets->pids.items,
+		.pid_count = targets->pids.count,
+		.comm = targets->comm,
+		.container = targets->container,
+	};
+}
+
+/* false: a stop is asked for. */
+static bool rest(const struct watching *watching)
+{
+	struct pollfd stop = {.fd = stop_signals_fd(watching->signals), .events = POLLIN};
+
+	return poll(&stop, 1, ASK_MS) == 0;
+}
+
+/* The view opens with the first picture: what is wrong before is told as any command does. */
+static bool take_answer(struct watching *watching, struct profile *slice, struct error *error)
+{
+	bool goes_on = false;
+
+	if (!watching->top && open_view(watching, error) < 0)
+		watching->err = -ENOTSUP;
+	else
+		goes_on = take_slice(watching, slice, true);
+	profile_free(slice);
+	return goes_on;
+}
+
+static int follow_server(struct watching *watching, struct history_client *client)
+{
+	struct slice_choice choice = choose_processes(&watching->live.targets);
+	uint64_t answered_ns = clock_now_ns();
+	struct profile *slice;
+	struct error error = {0};
+	int err;
+
+	do {
+		err = history_client_next(client, &choice, &slice, &error);
+		if (err == 0)
+			answered_ns = clock_now_ns();
+		/* It may be starting again. */
+		if (err < 0 && (err != -EAGAIN || !watching->top ||
+				clock_now_ns() - answered_ns > AWAY_MAX_NS))
+			return fail(watching, &error, EXIT_STATUS_FAILED);
+		if (err == 0 && slice && !take_answer(watching, slice, &error))
+			break;
+	} while (rest(watching));
+	top_terminal_free(watching->terminal);
+	watching->terminal = NULL;
+	return watching->err == -ENOTSUP ? fail(watching, &error, EXIT_STATUS_FAILED)
+					 : end_output(watching);
+}
+
+static int watch_server(struct watching *watching)
+{
+	struct history_client *client;
+	sigset_t before, resize;
+	struct error error;
+	int err, status;
+
+	err = history_client_new(watching->own->connect, watching->own->token_file, &client,
+				 &error);
+	if (err < 0)
+		return fail(watching, &error,
+			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
+	stop_signals_block(&before);
+	sigemptyset(&resize);
+	sigaddset(&resize, SIGWINCH);
+	pthread_sigmask(SIG_BLOCK, &resize, NULL);
+	watching->signals = stop_signals_new(abandon, watching, &error);
+	if (invoking_user_find(&watching->user, &error) < 0 || !watching->signals)
+		status = fail(watching, &error, EXIT_STATUS_FAILED);
+	else
+		status = follow_server(watching, client);
+	history_client_free(client);
+	return status;
 }
 
 static int top_run(const struct cli_options *options, struct console *console)
@@ -332,8 +422,8 @@ static int top_run(const struct cli_options *options, struct console *console)
 	watching.live.every_ns = own->interval_ns ? own->interval_ns : INTERVAL_NS;
 	watching.live.want_resources = true;
 	choose_sources(&watching);
-	status = prepare(&watching);
-	if (status == EXIT_STATUS_DONE)
+	status = own->connect ? watch_server(&watching) : prepare(&watching);
+	if (status == EXIT_STATUS_DONE && !own->connect)
 		status = watch(&watching);
 	live_run_free(watching.run);
 	stop_signals_free(watching.signals);
@@ -342,9 +432,36 @@ static int top_run(const struct cli_options *options, struct console *console)
 	return status;
 }
 
+/* What a server records was decided when it was started. */
+static int check_connect(const struct cli_options *options, struct error *error)
+{
+	static const char *const of_capture[] = {
+		"children",	 "no-children", "tid",		"cgroup",     "events",
+		"frequency",	 "duration",	"user",		"kernel",     "unwind",
+		"unwind-tables", "min-block",	"max-overhead", "max-memory", "kernel-threads",
+		"per-thread",	 "no-inline",
+	};
+	const struct own_options *own = options->own;
+
+	if (own->token_file && !own->connect)
+		return error_set(error, EINVAL, "--token-file requires --connect");
+	for (size_t i = 0; i < ARRAY_SIZE(of_capture) && own->connect; i++)
+		if (option_name_is_given(of_capture[i], options))
+			return error_set(error, EINVAL,
+					 "--connect shows what the server records: omit --%s",
+					 of_capture[i]);
+	if (own->connect && own->interval_ns)
+		return error_set(error, EINVAL,
+				 "--connect shows the server's slices: omit --interval");
+	return 0;
+}
+
 static int top_check(struct cli_options *options, struct error *error)
 {
 	const struct own_options *own = options->own;
+
+	if (check_connect(options, error) < 0)
+		return -EINVAL;
 
 	if (own->interval_ns &&
 	    (own->interval_ns < INTERVAL_MIN_NS || own->interval_ns > INTERVAL_MAX_NS))
@@ -367,6 +484,14 @@ static const struct option_row own_rows[] = {
 	 .form = OPTION_NUMBER, OWN(iterations), .least = 1, .most = UINT32_MAX},
 	{'s', "interval", "TIME", "length of an interval, 500ms to 1h; default 1s",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, OWN(interval_ns)},
+	{0, "connect", "ADDRESS:PORT|PATH",
+	 "show the slices of a running pkbpf serve, without root", .group = OPTION_GROUP_OUTPUT,
+	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, OWN(connect),
+	 .text = "A new one comes every ten seconds, or as its --interval says. --pid, --comm and "
+		 "--container choose processes of what it records."},
+	{0, "token-file", "FILE", "with --connect: the token that the server asks for",
+	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 OWN(token_file)},
 	{0, "sort", "COLUMN", "sort rows by the column with this title; default CPU%",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_TEXT, OWN(sort)},
 	{0},

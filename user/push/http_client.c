@@ -117,16 +117,52 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *context)
 	return reading->seen > BODY_MAX ? 0 : count;
 }
 
+struct collecting {
+	struct http_body *body;
+	size_t room;
+	int err;
+};
+
+static size_t collect_body(char *bytes, size_t one, size_t count, void *context)
+{
+	struct collecting *collecting = context;
+	struct http_body *body = collecting->body;
+	size_t room = collecting->room ? collecting->room : BODY_MAX;
+	uint8_t *more;
+
+	(void)one;
+	if (count > body->most - body->size) {
+		collecting->err = -EFBIG;
+		return 0;
+	}
+	while (room < body->size + count)
+		room *= 2;
+	if (room != collecting->room) {
+		more = realloc(body->bytes, room);
+		if (!more) {
+			collecting->err = -ENOMEM;
+			return 0;
+		}
+		body->bytes = more;
+		collecting->room = room;
+	}
+	memcpy(body->bytes + body->size, bytes, count);
+	body->size += count;
+	return count;
+}
+
+typedef size_t take_bytes(char *bytes, size_t one, size_t count, void *context);
+
 static void set_options(struct http_client *client, const struct http_request *request,
-			struct curl_slist *headers, struct reading *reading)
+			struct curl_slist *headers, take_bytes *take, void *context)
 {
 	__typeof__(client->library.easy_setopt) set = client->library.easy_setopt;
 	CURL *curl = client->curl;
 
+	client->library.easy_reset(curl);
 	set(curl, CURLOPT_URL, request->url);
-	set(curl, CURLOPT_POST, 1L);
-	set(curl, CURLOPT_POSTFIELDS, request->body);
-	set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
+	if (request->socket_path)
+		set(curl, CURLOPT_UNIX_SOCKET_PATH, request->socket_path);
 	set(curl, CURLOPT_HTTPHEADER, headers);
 	set(curl, CURLOPT_TIMEOUT, (long)request->timeout_seconds);
 	set(curl, CURLOPT_CONNECTTIMEOUT, (long)request->timeout_seconds);
@@ -134,39 +170,84 @@ static void set_options(struct http_client *client, const struct http_request *r
 	set(curl, CURLOPT_PROXY, "");
 	set(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	set(curl, CURLOPT_USERAGENT, "pkbpf/" PKBPF_VERSION);
-	set(curl, CURLOPT_WRITEFUNCTION, take_body);
-	set(curl, CURLOPT_WRITEDATA, reading);
+	set(curl, CURLOPT_WRITEFUNCTION, take);
+	set(curl, CURLOPT_WRITEDATA, context);
 }
 
-int http_post(struct http_client *client, const struct http_request *request,
-	      struct http_answer *ret_answer, struct error *error)
+static struct curl_slist *list_headers(struct http_client *client,
+				       const struct http_request *request)
 {
-	struct reading reading = {.answer = ret_answer};
 	struct curl_slist *headers = NULL;
-	curl_off_t retry_after = 0;
-	long status = 0;
-	CURLcode code;
 
-	*ret_answer = (struct http_answer){0};
 	for (size_t i = 0; request->headers && request->headers[i]; i++) {
 		struct curl_slist *more =
 			client->library.slist_append(headers, request->headers[i]);
 
 		headers = more ? more : headers;
 	}
-	client->library.easy_reset(client->curl);
-	set_options(client, request, headers, &reading);
-	code = client->library.easy_perform(client->curl);
+	return headers;
+}
+
+static CURLcode perform(struct http_client *client, struct http_answer *answer)
+{
+	curl_off_t retry_after = 0;
+	long status = 0;
+	CURLcode code = client->library.easy_perform(client->curl);
+
 	client->library.easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
 	client->library.easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry_after);
+	answer->status = (unsigned int)status;
+	answer->retry_after_seconds =
+		retry_after > 0 && retry_after < 86400 ? (unsigned int)retry_after : 0;
+	return code;
+}
+
+int http_post(struct http_client *client, const struct http_request *request,
+	      struct http_answer *ret_answer, struct error *error)
+{
+	struct reading reading = {.answer = ret_answer};
+	struct curl_slist *headers = list_headers(client, request);
+	CURLcode code;
+
+	*ret_answer = (struct http_answer){0};
+	set_options(client, request, headers, take_body, &reading);
+	client->library.easy_setopt(client->curl, CURLOPT_POST, 1L);
+	client->library.easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->body);
+	client->library.easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE,
+				    (curl_off_t)request->size);
+	code = perform(client, ret_answer);
 	client->library.slist_free_all(headers);
 	/* What was broken off is an answer all the same. */
-	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && status))
+	if (code != CURLE_OK && !(code == CURLE_WRITE_ERROR && ret_answer->status))
 		return error_set(error, EIO, "%s", client->library.easy_strerror(code));
-	ret_answer->status = (unsigned int)status;
-	ret_answer->retry_after_seconds =
-		retry_after > 0 && retry_after < 86400 ? (unsigned int)retry_after : 0;
 	return 0;
+}
+
+int http_get(struct http_client *client, const struct http_request *request, struct http_body *body,
+	     struct http_answer *ret_answer, struct error *error)
+{
+	struct collecting collecting = {.body = body};
+	struct curl_slist *headers = list_headers(client, request);
+	CURLcode code;
+
+	*ret_answer = (struct http_answer){0};
+	body->bytes = NULL;
+	body->size = 0;
+	set_options(client, request, headers, collect_body, &collecting);
+	code = perform(client, ret_answer);
+	client->library.slist_free_all(headers);
+	if (body->size)
+		memcpy(ret_answer->text, body->bytes,
+		       body->size < HTTP_ANSWER_SIZE ? body->size : HTTP_ANSWER_SIZE - 1);
+	if (code == CURLE_OK)
+		return 0;
+	free(body->bytes);
+	body->bytes = NULL;
+	if (collecting.err == -EFBIG)
+		return error_set(error, EFBIG, "the answer is longer than %zu bytes", body->most);
+	if (collecting.err)
+		return error_set(error, -collecting.err, "out of memory");
+	return error_set(error, EIO, "%s", client->library.easy_strerror(code));
 }
 
 void http_client_free(struct http_client *client)

@@ -5,6 +5,7 @@
 #define PKBPF_PUSH_HTTP_CLIENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -14,6 +15,7 @@ struct http_client;
 
 struct http_request {
 	const char *url;
+	const char *socket_path;    /* where to ask instead of the URL's host; NULL: there */
 	const char *const *headers; /* "Name: value", ends in NULL */
 	const char *body;
 	size_t size;
@@ -34,6 +36,15 @@ int http_url_check(const char *url, struct error *error);
  * any status. -EIO with the sentence: there is none. */
 int http_post(struct http_client *client, const struct http_request *request,
 	      struct http_answer *ret_answer, struct error *error);
+struct http_body {
+	size_t most;	/* bytes that it may have */
+	uint8_t *bytes; /* the caller frees it */
+	size_t size;
+};
+
+/* The same as GET, for the whole body. -EFBIG with the sentence: it is longer than body->most. */
+int http_get(struct http_client *client, const struct http_request *request, struct http_body *body,
+	     struct http_answer *ret_answer, struct error *error);
 void http_client_free(struct http_client *client);
 
 #endif
