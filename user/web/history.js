@@ -14,15 +14,15 @@ const FIGURES = [
 	["cpu.voluntary", "voluntary switches per second", count],
 ];
 const RANGES = [["900", "15 minutes"], ["3600", "hour"], ["21600", "6 hours"], ["86400", "day"], ["604800", "week"]];
-const BASES = [["", "nothing"], ["before", "as long before"], ["hour", "an hour before"], ["yesterday", "yesterday"], ["lastweek", "a week ago"]];
+const BASES = [["", "nothing"], ["before", "as long before"], ["hour", "an hour before"], ["yesterday", "yesterday"], ["lastweek", "a week ago"], ["marked", "the marked interval"]];
 // Distinguishable with colour-vision deficiencies (Okabe and Ito), in both themes.
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7f7f7f"];
 const NS = "http://www.w3.org/2000/svg";
 const REFRESH_MS = 10000;
 const $ = (id) => document.getElementById(id);
 
-const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, base: "" };
-let alerts = [], data = null, from = 0, to = 0, timer = 0, asked = 0;
+const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, base: "", baseFrom: 0, baseTo: 0 };
+let alerts = [], objectives = [], data = null, from = 0, to = 0, timer = 0, asked = 0;
 
 function seconds(ns) {
 	const s = ns / 1e9;
@@ -47,11 +47,12 @@ function readAddress() {
 	if (FIGURES.some((f) => f[0] === parts.get("figure"))) view.figure = parts.get("figure");
 	if (["comm", "container"].includes(parts.get("by"))) view.by = parts.get("by");
 	view.base = BASES.some((b) => b[0] === parts.get("base")) ? parts.get("base") : "";
-	for (const name of ["range", "end", "from", "to"]) {
+	for (const name of ["range", "end", "from", "to", "baseFrom", "baseTo"]) {
 		const value = Number(parts.get(name));
 		if (Number.isFinite(value) && value > 0) view[name] = value;
 		else if (name !== "range") view[name] = 0;
 	}
+	if (view.base === "marked" && !(view.baseFrom && view.baseTo > view.baseFrom)) view.base = "";
 }
 
 function writeAddress() {
@@ -77,8 +78,10 @@ const timeAt = (x) => from + x / width() * (to - from);
 function drawGaps(svg, height) {
 	let at = from;
 	for (const [begin, end] of [...data.windows, [to, to]]) {
-		if (begin - at > Math.max(2, (to - from) / 100))
-			element("rect", { class: "gap", x: xOf(at), y: 0, width: Math.max(0, xOf(begin) - xOf(at)), height }, svg);
+		if (begin - at > Math.max(2, (to - from) / 100)) {
+			const gap = element("rect", { class: "gap", x: xOf(at), y: 0, width: Math.max(0, xOf(begin) - xOf(at)), height }, svg);
+			element("title", {}, gap, `nothing was recorded\n${clock(at)} to ${clock(begin)}`);
+		}
 		at = Math.max(at, end);
 	}
 }
@@ -94,6 +97,7 @@ function drawMachine() {
 	});
 	const last = data.machine_busy_percent.filter((v) => v !== null).pop();
 	drawTicks(svg, height);
+	drawMisses(svg, height);
 	element("text", { x: 4, y: 11 }, svg, "machine" + (last === undefined ? "" : ": " + last.toFixed(0) + " % busy"));
 }
 
@@ -158,6 +162,42 @@ function drawTicks(svg, height) {
 	}
 }
 
+// ---- objectives ----
+
+function drawMisses(svg, height) {
+	for (const objective of objectives)
+		for (const miss of objective.misses) {
+			const mark = element("rect", { class: "miss", x: xOf(Math.max(miss.from, from)), width: Math.max(2, xOf(Math.min(miss.to, to)) - xOf(Math.max(miss.from, from))), y: height - 4, height: 4 }, svg);
+			element("title", {}, mark, `${objective.name} missed\n${clock(miss.from)} to ${clock(miss.to)}`);
+		}
+}
+
+function showObjectives() {
+	$("objectives").hidden = !objectives.length;
+	$("objectives").replaceChildren(...objectives.map((objective) => {
+		const item = document.createElement("li"), name = document.createElement("b"), known = objective.kept_percent !== undefined;
+		name.textContent = objective.name;
+		item.className = known ? (objective.met ? "met" : "missed") : "";
+		item.title = `${objective.when} over ${objective.over}`;
+		item.append(name, known ? ` ${objective.met ? "met" : "missed"}: kept in ${objective.kept_percent.toFixed(2)} % of ${objective.kept + objective.missed} windows, target ${objective.target_percent} % ` : " nothing known in this interval ");
+		for (const miss of objective.misses.slice(-1)) {
+			const link = document.createElement("a");
+			link.href = "#";
+			link.textContent = "last miss";
+			link.onclick = (event) => { event.preventDefault(); choose(miss.from, miss.to); };
+			item.append(link);
+		}
+		return item;
+	}));
+}
+
+async function loadObjectives() {
+	const answer = await fetch(`api/v1/objectives?from=${Math.floor(from)}&to=${Math.ceil(to)}`);
+	if (!answer.ok) return;
+	objectives = (await answer.json()).objectives;
+	showObjectives();
+}
+
 async function loadAlerts() {
 	const answer = await fetch("api/v1/alerts");
 	if (!answer.ok) return;
@@ -169,6 +209,9 @@ function drawBrush() {
 	$("chart").querySelector(".brush")?.remove();
 	if (view.from && view.to > from && view.from < to)
 		element("rect", { class: "brush", x: xOf(view.from), y: 0, width: Math.max(2, xOf(view.to) - xOf(view.from)), height: 184 }, $("chart"));
+	$("chart").querySelector(".marked")?.remove();
+	if (view.baseFrom && view.baseTo > from && view.baseFrom < to)
+		element("rect", { class: "marked", x: xOf(view.baseFrom), y: 0, width: Math.max(2, xOf(view.baseTo) - xOf(view.baseFrom)), height: 184 }, $("chart"));
 }
 
 function drawLegend() {
@@ -196,7 +239,7 @@ async function load() {
 		const got = await answer.json();
 		if (mine !== asked) return;
 		data = got;
-		await loadAlerts();
+		await Promise.all([loadAlerts(), loadObjectives()]);
 		$("state").textContent = data.windows.length ? `${data.windows.length} windows, up to ${clock(data.windows[data.windows.length - 1][1])}` : "no history of this interval yet";
 		drawMachine();
 		drawChart();
@@ -208,19 +251,41 @@ async function load() {
 	if (!view.end) timer = setTimeout(load, REFRESH_MS);
 }
 
+// Whole seconds, of which the API takes every window that is touched: rounded inwards, so that the neighbours stay out.
+function interval(begin, end, name) {
+	const first = Math.ceil(begin);
+	return `${name}from=${first}&${name}to=${Math.max(Math.floor(end), first + 1)}`;
+}
+
+// The base of a difference, as the API names it.
+function baseQuery() {
+	if (view.base === "marked") return "&" + interval(view.baseFrom, view.baseTo, "base_");
+	return view.base ? "&base=" + view.base : "";
+}
+
+function mark() {
+	view.baseFrom = view.from;
+	view.baseTo = view.to;
+	view.base = "";
+	writeAddress();
+	drawBrush();
+	showReport();
+}
+
 function showReport() {
 	const chosen = $("chosen"), frame = $("report");
 	chosen.replaceChildren();
 	frame.hidden = $("against").hidden = !view.from;
 	$("base").value = view.base;
+	$("base").querySelector("[value=marked]").disabled = !view.baseFrom;
 	if (!view.from) {
 		chosen.textContent = "Drag over the picture to choose an interval.";
 		frame.removeAttribute("src");
 		return;
 	}
-	const range = `from=${Math.floor(view.from)}&to=${Math.ceil(view.to)}`;
+	const range = interval(view.from, view.to, "");
 	chosen.append(`${day(view.from)} to ${clock(view.to)}`);
-	const path = view.base ? "diff" : "profile", base = view.base ? "&base=" + view.base : "";
+	const path = view.base ? "diff" : "profile", base = baseQuery();
 	const formats = view.base ? [["html", "difference"], ["json", "JSON"], ["folded", "folded", "&kind=cpu"], ["svg", "SVG", "&kind=cpu"], ["markdown", "Markdown"]] : [["html", "report"], ["pprof", "pprof", "&kind=cpu"], ["folded", "folded", "&kind=cpu"], ["recording", "recording"], ["json", "JSON"]];
 	for (const [format, text, more] of formats) {
 		const link = document.createElement("a");
@@ -298,11 +363,13 @@ function begin() {
 	for (const [value, text] of BASES) $("base").add(new Option(text, value));
 	$("figure").value = view.figure;
 	$("by").value = view.by;
-	$("range").value = RANGES.some((r) => r[0] === String(view.range)) ? String(view.range) : "900";
+	if (!RANGES.some((r) => r[0] === String(view.range))) $("range").add(new Option(`${view.range} s`, view.range));
+	$("range").value = String(view.range);
 	$("figure").onchange = (event) => { view.figure = event.target.value; changed(); };
 	$("by").onchange = (event) => { view.by = event.target.value; changed(); };
 	$("range").onchange = (event) => { view.range = Number(event.target.value); changed(); };
 	$("base").onchange = (event) => { view.base = event.target.value; writeAddress(); showReport(); };
+	$("mark").onclick = mark;
 	$("live").onclick = () => follow($("live").getAttribute("aria-pressed") !== "true");
 	$("live").setAttribute("aria-pressed", String(!view.end));
 	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); } });
