@@ -15,10 +15,9 @@
 #define VM_MAYSHARE  0x00000080
 #define VM_GROWSDOWN 0x00000100
 
-/* Per CPU, about 32 stacks at most are unwound in each window of 2^24 ns (17 ms), 1,900 a second.
+/* Per CPU, about 32 stacks at most are unwound in each window, see struct pkbpf_faults_config.
  * Beyond that, one fault in 2^shift is chosen at random and represents 2^shift faults. Each fault
  * has a known probability of being chosen, independent of its process and of earlier faults. */
-#define WINDOW_SHIFT	   24
 #define STACKS_PER_WINDOW  32
 #define MAX_THINNING_SHIFT 10
 /* A stack sent as memory, to be unwound later, costs as much as this many stacks unwound here. */
@@ -29,14 +28,14 @@
  * result is cached for two seconds; on kernels that can tell (since 6.4), only as long as the
  * mapping exists.
  */
-#define MAPPING_COST	8
-#define MAPPINGS	16
-#define MAPPING_WINDOWS 128
+#define MAPPING_COST 8
+#define MAPPINGS     16
+#define MAPPING_NS   2000000000ULL
 
 struct fault_mapping {
 	__u64 mm, start, end, flags, file;
 	__u64 vma;
-	__u64 window; /* window of the lookup */
+	__u64 found_ns; /* time of the lookup */
 	__u32 kind;
 	__u32 reserved;
 };
@@ -44,6 +43,7 @@ struct fault_mapping {
 struct fault_rate {
 	__u64 seen[2];	/* the event's count of faults at its last call: minor, major */
 	__u32 owner[2]; /* process of that call */
+	__u64 now_ns;	/* of the last fault */
 	__u64 window;
 	__u32 stacks; /* stacks in this window */
 	__u32 shift;
@@ -91,6 +91,7 @@ struct {
 	/* pid -> faults that raised a perf event, so that a sample could hit them */
 } fault_announced SEC(".maps");
 
+const volatile struct pkbpf_faults_config faults_config = {};
 struct pkbpf_faults_control faults_control = {};
 
 /* Returns the number of faults since the last call. */
@@ -173,8 +174,9 @@ static __always_inline void count_announced(struct fault_rate *rate, __u32 which
 /* Returns the number of faults that this stack represents; 0: not chosen. */
 static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 {
-	__u64 now_ns = bpf_ktime_get_ns(), window = now_ns >> WINDOW_SHIFT;
+	__u64 now_ns = bpf_ktime_get_ns(), window = now_ns >> (faults_config.window_shift & 63);
 
+	rate->now_ns = now_ns;
 	if (window != rate->window) {
 		if (rate->shift &&
 		    (rate->stacks < STACKS_PER_WINDOW / 2 || window - rate->window > 1))
@@ -287,7 +289,7 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 		mapping = &rate->mappings[number];
 		if (mapping->mm == (__u64)mm &&
 		    address - mapping->start < mapping->end - mapping->start &&
-		    rate->window - mapping->window < MAPPING_WINDOWS)
+		    rate->now_ns - mapping->found_ns < MAPPING_NS)
 			break;
 	}
 	if (number < MAPPINGS) {
@@ -306,7 +308,7 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	mapping->flags = search.word[MAPPING_FLAGS];
 	mapping->file = search.word[MAPPING_FILE];
 	mapping->vma = search.vma;
-	mapping->window = rate->window;
+	mapping->found_ns = rate->now_ns;
 	mapping->kind = judge_memory(&search, mm);
 	return mapping->kind;
 }

@@ -156,6 +156,12 @@ struct pkbpf_blockio_control {
 	__u64 slow_ns;
 };
 
+/* For the page-fault programs. */
+struct pkbpf_faults_config {
+	/* windows of 2^n ns, in each of which a CPU takes some 32 stacks; at most 40 */
+	__u32 window_shift;
+};
+
 /* For the page-fault programs, in .bss: user space starts and ends the interval. */
 struct pkbpf_faults_control {
 	__u64 start_ns; /* 0: not yet */

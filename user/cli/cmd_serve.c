@@ -35,8 +35,6 @@
 #define SLICE_MIN_NS	(1 * NS_PER_SECOND)
 #define SLICE_MAX_NS	(60 * NS_PER_SECOND)
 #define FREQUENCY_HZ	19
-/* Half-full rings and new processes wake the collector earlier. */
-#define LOOK_MS		250
 
 struct serve_options {
 	const char *listen, *store, *token_file, *config;
@@ -118,7 +116,7 @@ static void choose_options(struct serving *serving, const struct cli_options *op
 	serving->live.log = &serving->log;
 	serving->live.every_ns = serving->own.slice_ns;
 	serving->live.want_resources = true;
-	serving->live.look_interval_ms = LOOK_MS;
+	serving->live.sparing = true;
 	serving->live.no_inline = !own->inlines;
 	choose_sources(serving);
 	serving->governor.limit = own->max_cpu;

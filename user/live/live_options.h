@@ -17,9 +17,9 @@ struct live_options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until stopped or the exit of all targets */
 	uint64_t every_ns;    /* length of an interval; 0: all is one */
-	/* how often records are looked for that call for no look of their own; 0: as the kinds
-	 * need it */
-	unsigned int look_interval_ms;
+	/* without an end beside what it measures: it looks rarely, and page faults have fewer
+	 * stacks */
+	bool sparing;
 	uint64_t slice_ns; /* intervals consist of slices of this length; 0: each is one */
 	/* single events are kept, too: CPU samples, and waits and requests of this length or more;
 	 * 0: none */

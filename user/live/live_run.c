@@ -26,7 +26,9 @@
  * does. Waking costs more than the few CPU samples that lie there (see
  * capture/session/drain_pace.h), and processes are heard of soon enough; other sources poll maps
  * that must not fill up. */
-#define CPU_LOOK_INTERVAL_MS	    1000
+#define CPU_LOOK_INTERVAL_MS 1000
+/* Half-full rings and new processes wake it earlier. */
+#define SPARING_LOOK_MS		    250
 #define LOOK_INTERVAL_MS	    100
 #define DEFAULT_DEBUGINFOD_LIMIT_NS (30 * NS_PER_SECOND)
 /* An interval of this length can afford names of its own, a few ten milliseconds: then memory does
@@ -232,6 +234,7 @@ int live_run_start(struct live_run *run, struct error *error)
 				.max_memory_bytes = options->max_memory_bytes,
 				.kinds_mask = options->kinds_mask,
 				.can_wait = sources_can_wait(options->kinds_mask),
+				.sparing = options->sparing,
 				.frequency_hz = options->frequency_hz,
 				.per_thread = options->per_thread,
 				.log = options->log,
@@ -314,8 +317,8 @@ static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns
 
 static int look_interval_ms(const struct live_options *options)
 {
-	if (options->look_interval_ms)
-		return (int)options->look_interval_ms;
+	if (options->sparing)
+		return SPARING_LOOK_MS;
 	return sources_can_wait(options->kinds_mask) ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS;
 }
 

@@ -43,6 +43,7 @@ struct session_options {
 	uint64_t max_memory_bytes;   /* of all maps and the program; 0: no limit */
 	uint32_t kinds_mask;	     /* 1 << enum pkbpf_profile_kind */
 	bool can_wait; /* records of these kinds can wait in the rings and be unwound later */
+	bool sparing;  /* see struct live_options */
 	uint32_t frequency_hz;
 	bool per_thread;      /* sources distinguish the threads of a process */
 	uint32_t waiting_pid; /* the command to profile, waiting for the interval to begin; 0:

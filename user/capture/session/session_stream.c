@@ -19,6 +19,9 @@
  * few targets, too: the side-band has the events of all processes. A few more CPU samples
  * unwound later do no harm; other events would lose their stack. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
+/* A machine that starts a hundred programs a second would wake us as often. The few samples of
+ * programs that are younger are sent with their stack's memory. */
+#define SPARING_PAUSE_NS (25 * NS_PER_MS)
 /* Longest delay between the time stamp of a record and its arrival in the ring. Interrupts in
  * between take microseconds, a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
@@ -114,10 +117,13 @@ static int watch_caller(struct session *session, int fd)
 static void pause_after_sideband(const struct session *session)
 {
 	uint64_t since_ns = clock_now_ns() - session->last_sideband_ns;
-	struct timespec rest = {.tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns)};
+	uint64_t pause_ns = session->options.sparing	? SPARING_PAUSE_NS
+			    : session->options.can_wait ? SIDEBAND_PAUSE_NS
+							: 0;
+	struct timespec rest = {.tv_nsec = (long)(pause_ns - since_ns)};
 
 	/* A signal that ends the sleep early is pending in the caller's descriptor. */
-	if (session->options.can_wait && since_ns < SIDEBAND_PAUSE_NS)
+	if (since_ns < pause_ns)
 		nanosleep(&rest, NULL);
 }
 
