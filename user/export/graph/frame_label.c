@@ -60,7 +60,7 @@ static size_t length_before_file(const char *name)
 {
 	size_t length = strcspn(name, " "), size = strlen(name);
 
-	if (!length || strncmp(name + length, " (", 2) || name[size - 1] != ')')
+	if (!length || strncmp(name + length, " (", 2) != 0 || name[size - 1] != ')')
 		return 0;
 	return length + 2 + strcspn(name + length + 2, "()") == size - 1 ? length : 0;
 }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Call trees: nodes in preorder, so every question is one pass over arrays and none needs an object
  * for a node. */
+const DEEPEST = 65536;
 function makeTree(name, depth) {
-	const length = name.length, end = new Uint32Array(length), parent = new Int32Array(length), open = [];
+	const length = name.length, end = new Uint32Array(length), parent = new Int32Array(length), open = new Uint32Array(DEEPEST + 1);
+	let count = 0;
 	for (let i = 0; i < length; i++) {
-		while (open.length > depth[i]) end[open.pop()] = i;
-		parent[i] = open.length ? open[open.length - 1] : -1;
-		open.push(i);
+		const deep = depth[i];
+		while (count > deep) end[open[--count]] = i;
+		parent[i] = count ? open[count - 1] : -1;
+		open[count++] = i;
 	}
-	while (open.length) end[open.pop()] = length;
+	while (count) end[open[--count]] = length;
 	return {name, depth, length, end, parent};
 }
 
@@ -20,23 +23,24 @@ function addTotals(tree, own) {
 
 /* Where each frame begins, its row when hidden frames take none, and the lowest row below it. */
 function layOut(model) {
-	const {tree, total, pool, hide} = model, length = tree.length;
+	const {tree: {name, depth, parent, length}, total, pool, hide, noRoot} = model;
 	const start = model.start = pool.start || (pool.start = new Float64Array(length));
-	const next = pool.next || (pool.next = new Float64Array(length));
 	const row = model.row = pool.row || (pool.row = new Uint16Array(length));
 	const lowest = model.lowest = (pool.lowest || (pool.lowest = new Uint16Array(length))).fill(0);
-	const hidden = i => hide && tree.name[i] >= 0 && hide[tree.name[i]];
-	start[0] = next[0] = row[0] = 0;
+	/* By depth: where the next node begins. */
+	const next = new Float64Array(DEEPEST + 2);
+	start[0] = row[0] = 0;
 	for (let i = 1; i < length; i++) {
-		const parent = tree.parent[i];
-		start[i] = next[i] = next[parent];
-		next[parent] += total[i];
-		row[i] = row[parent] + (hidden(i) || (parent === 0 && model.noRoot) ? 0 : 1);
+		const deep = depth[i], place = next[deep];
+		start[i] = next[deep + 1] = place;
+		next[deep] = place + total[i];
+		row[i] = row[parent[i]] + ((hide && hide[name[i]]) || (deep === 1 && noRoot) ? 0 : 1);
 	}
 	for (let i = length - 1; i > 0; i--) {
 		if (!total[i]) continue;
-		if (!hidden(i) && lowest[i] < row[i]) lowest[i] = row[i];
-		if (lowest[tree.parent[i]] < lowest[i]) lowest[tree.parent[i]] = lowest[i];
+		if (lowest[i] < row[i] && !(hide && hide[name[i]])) lowest[i] = row[i];
+		const above = parent[i];
+		if (lowest[above] < lowest[i]) lowest[above] = lowest[i];
 	}
 	return model;
 }

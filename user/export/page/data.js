@@ -11,7 +11,22 @@ const MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 async function unpack() {
 	const text = atob($("#data").textContent.trim()), packed = new Uint8Array(text.length);
 	for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
+	/* Without a Blob and a Response: each hands its pieces from process to process. */
+	const inflate = new DecompressionStream("deflate-raw"), writer = inflate.writable.getWriter(), reader = inflate.readable.getReader(), parts = [];
+	const written = Promise.all([writer.write(packed), writer.close()]);
+	written.catch(() => { /* the reader fails as well, and tells */ });
+	let size = 0, at = 0;
+	for (let part = await reader.read(); !part.done; part = await reader.read()) {
+		parts.push(part.value);
+		size += part.value.length;
+	}
+	await written;
+	const whole = new Uint8Array(size);
+	for (const part of parts) {
+		whole.set(part, at);
+		at += part.length;
+	}
+	return whole.buffer;
 }
 
 function readKind(raw, at, kind) {
