@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One recording in all formats, as their readers' rules have it, and with the same sums: formats_check.py FOLDER KIND…"""
+import base64
+import csv
 import gzip
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import zlib
 
 from checks import check, not_checked
 
@@ -96,7 +100,40 @@ def check_markup():
     check(not errors, f"xmllint reads the page: {errors[:3]}")
 
 
+def page_sums():
+    """The sum of each kind in the page, from its columns: page_data.h has them."""
+    packed = re.search(r'<script type="text/plain" id="data">([^<]*)</script>', open(f"{folder}/all.html", encoding="utf-8").read())[1]
+    raw = zlib.decompress(base64.b64decode(packed), -15)
+    length = struct.unpack_from("<I", raw)[0]
+    at, sums = (4 + length + 7) // 8 * 8, {}
+    for name, kind in json.loads(raw[4:4 + length])["data"]["kinds"].items():
+        for size, count in [(4, "nodes"), (2, "nodes"), (4, "values"), (4, "values"), (1, "values"), (8, "values"), (4, "parts"), (2, "parts"), (4, "parts")]:
+            if size == 8:
+                sums[name] = sum(struct.unpack_from(f"<{kind[count]}d", raw, at))
+            at += (size * kind[count] + 7) // 8 * 8
+    return sums
+
+
+def check_counts(kind, expected):
+    """Of kinds that are counted, what pictures and reports say: as whole numbers."""
+    number = lambda text: int(text.replace(",", ""))
+    title = re.search(r"<title>all\n([\d,]+) ", open(f"{folder}/all.{kind}.svg", encoding="utf-8").read())
+    check(title and number(title[1]) == expected, f"{kind}: the svg has {title and title[1]}, speedscope {expected}")
+    name = {"cpu": "CPU", "faults": "Page faults"}[kind]
+    tree = re.search(rf"^{name}: call tree of ([\d,]+) ", open(f"{folder}/tree.txt").read(), re.M)
+    check(tree and number(tree[1]) == expected, f"{kind}: the tree has {tree and tree[1]}, speedscope {expected}")
+
+
+def check_samples(expected):
+    report = json.load(open(f"{folder}/all.json"))
+    check(report["samples"]["recorded"] == report["total"]["cpu"]["samples"] == expected, f"cpu: the json has {report['samples']['recorded']}, speedscope {expected}")
+    rows = list(csv.DictReader(open(f"{folder}/all.csv", newline="")))
+    counted = sum(int(row["cpu.samples"] or 0) for row in rows)
+    check(counted == expected, f"cpu: the csv has {counted}, speedscope {expected}")
+
+
 scopes = check_speedscope()
+pages = page_sums()
 for kind in kinds:
     folded = [int(line.rsplit(" ", 1)[1]) for line in open(f"{folder}/all.{kind}.folded", encoding="utf-8")]
     scope = scopes.get(kind)
@@ -105,6 +142,11 @@ for kind in kinds:
         check(scope == (by_unit["nanoseconds"] if IS_TIME[kind] else values[0]), f"{kind}: speedscope has {scope}, pprof {by_unit}")
     else:
         not_checked(f"pprof {kind}: protoc is not here")
+    check(pages.get(kind) == scope, f"{kind}: the page has {pages.get(kind)}, speedscope {scope}")
+    if not IS_TIME[kind]:
+        check_counts(kind, scope)
+    if kind == "cpu":
+        check_samples(scope)
     # Times are whole microseconds in folded stacks, each rounded to the nearest.
     if IS_TIME[kind]:
         check(abs(sum(folded) * 1000 - scope) <= 500 * len(folded), f"{kind}: folded stacks have {sum(folded)} us, speedscope {scope} ns")

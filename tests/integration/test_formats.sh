@@ -13,7 +13,8 @@ begin "all kinds in every format"
 kinds="cpu offcpu blockio faults"
 record -F 499 -o all.pkbpf -- bash -c "'$workloads/spin' 0.3; for i in 1 2 3; do dd if=/dev/zero of=file bs=1M count=1 conv=fsync; sleep 0.01; done" ||
 	give_up "no recording"
-"$pkbpf" report -q all.pkbpf -o all.folded -o all.pb.gz -o all.speedscope.json -o all.firefox.json -o all.trace.json -o all.svg -o all.html >said 2>&1 || give_up "$(cat said)"
+"$pkbpf" report -q all.pkbpf -o all.folded -o all.pb.gz -o all.speedscope.json -o all.firefox.json -o all.trace.json -o all.svg -o all.html -o all.json -o all.csv >said 2>&1 || give_up "$(cat said)"
+"$pkbpf" report -q all.pkbpf --tree -o tree.txt >said 2>&1 || give_up "$(cat said)"
 
 for kind in $kinds; do
 	if [ -s "all.$kind.folded" ]; then recorded="${recorded-} $kind"; else not_checked "$kind: there was none"; fi
