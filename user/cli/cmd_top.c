@@ -242,6 +242,7 @@ static int open_view(struct watching *watching, struct error *error)
 		.sort = watching->own->sort ? top_column_find(watching->own->sort) : -1,
 		.is_host = !targets->pids.count && !targets->tids.count && !targets->cgroup_path &&
 			   !targets->container,
+		.only_tables = is_batch(watching),
 		.write = write_shown,
 		.context = watching,
 	};

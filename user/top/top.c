@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "profile/slice/slice.h"
 
 /* Findings need some time to be true, and cost more than a table does. */
-#define FINDING_EVERY 5
+#define FINDING_EVERY_NS (15 * NS_PER_SECOND)
 
 struct top *top_new(const struct top_options *options)
 {
@@ -19,6 +20,7 @@ struct top *top_new(const struct top_options *options)
 	if (!top)
 		return NULL;
 	top->options = *options;
+	top->slices.only_last = options->only_tables;
 	top->by = options->by;
 	top->sort = options->sort >= 0 ? options->sort : top_column_find("CPU%");
 	for (size_t i = 0; i < TOP_HISTORY; i++)
@@ -234,6 +236,7 @@ static void note_busy(struct top *top, const struct profile *slice)
 
 int top_add_slice(struct top *top, struct profile *slice)
 {
+	const struct profile_info *info = profile_info_read(slice);
 	int err, alarm_err = 0;
 
 	note_busy(top, slice);
@@ -245,8 +248,11 @@ int top_add_slice(struct top *top, struct profile *slice)
 			drop_shown(top);
 	}
 	err = top_slices_add(&top->slices, slice);
-	if (++top->slice_count % FINDING_EVERY == 0)
+	top->since_finding_ns += info->end_ns - info->start_ns;
+	if (top->since_finding_ns >= FINDING_EVERY_NS) {
+		top->since_finding_ns = 0;
 		alarm_err = find_alarm(top);
+	}
 	if (!top->frozen) {
 		int shown_err = top_refresh(top);
 

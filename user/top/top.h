@@ -16,9 +16,10 @@
 
 struct top_options {
 	enum rows_by by;
-	bool per_thread; /* threads were kept separate */
-	int sort;	 /* top_column_at(); -1: CPU% */
-	bool is_host;	 /* no targets were chosen */
+	bool per_thread;  /* threads were kept separate */
+	int sort;	  /* top_column_at(); -1: CPU% */
+	bool is_host;	  /* no targets were chosen */
+	bool only_tables; /* no screen is drawn: nothing of the last minute is needed */
 	/* Writes what is shown; text: room for a sentence on how it went. */
 	void (*write)(void *context, const struct profile *profile, const char *path,
 		      char *ret_text, size_t size);

@@ -35,7 +35,7 @@ struct top {
 	struct top_options options;
 	struct top_slices slices;
 	double history[TOP_HISTORY]; /* busy percent of slices, -1 unknown; the last is newest */
-	uint64_t slice_count;
+	uint64_t since_finding_ns;   /* length of the slices since alarms were looked for */
 	char finding[FINDING_TEXT_SIZE]; /* the worst alarm of the last minute */
 
 	/* What is shown: a profile, either the last slice or a merged one of our own. */

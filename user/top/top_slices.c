@@ -20,6 +20,8 @@ int top_slices_add(struct top_slices *slices, struct profile *slice)
 {
 	profile_free(slices->last);
 	slices->last = slice;
+	if (slices->only_last)
+		return 0;
 	if (slices->halves[1] && length_ns(slices->halves[1]) >= HALF_NS) {
 		profile_free(slices->halves[0]);
 		slices->halves[0] = slices->halves[1];

@@ -10,6 +10,7 @@ struct top_slices {
 	/* Of up to 30 s each, the older one first: when the younger is full it becomes the older,
 	 * so that nothing has to be taken out of a merged profile. */
 	struct profile *halves[2];
+	bool only_last; /* the halves are not needed */
 };
 
 /* Takes over a slice that slice_new() made. -ENOMEM: it is the last one, but missing in the

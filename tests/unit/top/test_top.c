@@ -123,6 +123,28 @@ static void a_row_shows_figures_per_second_and_its_hottest_function(void **state
 	assert_non_null(strstr(line, "  63.0 "));
 }
 
+/* What only screens need is not merged for it. */
+static void a_table_for_a_script_is_the_same_after_many_slices(void **state)
+{
+	struct view *view = *state;
+	struct top_options options = {.by = ROWS_BY_PROCESS, .sort = -1, .only_tables = true};
+	const char *line;
+
+	top_free(view->top);
+	view->top = top_new(&options);
+	assert_non_null(view->top);
+	for (int i = 0; i < 5; i++)
+		add_slice(view);
+	assert_int_equal(top_draw_table(view->top, &view->screen), 0);
+	line = NULL;
+	for (size_t i = 0; i < view->screen.used; i++)
+		if (strstr(view->screen.lines[i].text, "nginx"))
+			line = view->screen.lines[i].text;
+	assert_non_null(line);
+	assert_non_null(strstr(line, "  70.0 "));
+	assert_non_null(strstr(line, "spin<int> 100.0%"));
+}
+
 static void rows_are_sorted_by_the_chosen_column(void **state)
 {
 	add_slice(*state);
@@ -204,12 +226,12 @@ static void differences_are_to_the_marked_figures(void **state)
 	add_slice(view);
 	press(view, "d");
 	add_slice(view);
-	line = line_with(view, "nginx");
+	line = line_with(view, " 88 nginx");
 	assert_non_null(strstr(line, "nginx"));
 	assert_null(strstr(line, "70.0"));
 	assert_non_null(line_with(view, "[difference]"));
 	press(view, "d");
-	assert_non_null(strstr(line_with(view, "nginx"), "70.0"));
+	assert_non_null(strstr(line_with(view, " 88 nginx"), "70.0"));
 }
 
 static void what_is_shown_is_written_where_the_user_says(void **state)
@@ -299,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(before_the_first_slice_it_says_so),
 		TEST(a_row_shows_figures_per_second_and_its_hottest_function),
+		TEST(a_table_for_a_script_is_the_same_after_many_slices),
 		TEST(rows_are_sorted_by_the_chosen_column),
 		TEST(a_filter_hides_rows_and_a_search_finds_one),
 		TEST(the_stacks_of_a_row_open_and_close),
