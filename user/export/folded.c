@@ -63,10 +63,9 @@ static uint32_t function_text(struct folded *folded, const struct function *func
 
 	folded_frame(name, sizeof(name), function->name);
 	if (function->file[0]) {
-		const char *slash = strrchr(function->file, '/');
 		char file[256];
 
-		folded_frame(file, sizeof(file), slash ? slash + 1 : function->file);
+		folded_frame(file, sizeof(file), function_file_name(function));
 		snprintf(text, sizeof(text), "%s (%s:%" PRIu32 ")%s", name, file, function->line,
 			 mark_suffix(function->mark));
 	} else {

@@ -11,6 +11,7 @@
 #include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "profile/stack_end.h"
+#include "python/python_code.h"
 
 struct function_key {
 	uint32_t name, module, file, path; /* string ids */
@@ -173,11 +174,9 @@ static bool add_python(struct function_table *table, const struct symbol *symbol
 		.named = true,
 	};
 	_cleanup_free_ char *name = NULL;
-	const char *slash;
 
 	if (line->file && !with_line) {
-		slash = strrchr(line->file, '/');
-		if (asprintf(&name, "%s (%s)", line->function, slash ? slash + 1 : line->file) < 0)
+		if (asprintf(&name, "%s (%s)", line->function, python_short_path(line->file)) < 0)
 			return false;
 		function.name = name;
 	}
@@ -280,6 +279,25 @@ size_t function_table_count(const struct function_table *table)
 const struct function *function_table_get(const struct function_table *table, uint32_t function)
 {
 	return function < table->functions.count ? &table->functions.items[function] : NULL;
+}
+
+const char *function_file_name(const struct function *function)
+{
+	const char *slash = strrchr(function->file, '/');
+
+	if (function->mark == FUNCTION_PYTHON)
+		return python_short_path(function->file);
+	return slash ? slash + 1 : function->file;
+}
+
+size_t function_table_find_python(const struct function_table *table, const uint32_t *functions,
+				  size_t count)
+{
+	size_t at = 0;
+
+	while (at < count && function_table_get(table, functions[at])->mark != FUNCTION_PYTHON)
+		at++;
+	return at;
 }
 
 const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,

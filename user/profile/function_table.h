@@ -40,6 +40,9 @@ static inline bool function_is_outside(const struct function *function)
 	return function->mark == FUNCTION_KERNEL || function->mark == FUNCTION_TRUNCATED;
 }
 
+/* The name of its file to show with a line: without folders that tell nothing. */
+const char *function_file_name(const struct function *function);
+
 struct function_table_options {
 	bool lines; /* each line of a function is a function of its own */
 	/* For tables of functions: inlined copies count as their function, and unresolved
@@ -55,6 +58,10 @@ struct function_table *function_table_new(const struct profile *profile,
 void function_table_free(struct function_table *table);
 size_t function_table_count(const struct function_table *table);
 const struct function *function_table_get(const struct function_table *table, uint32_t function);
+/* Where a stack's innermost Python function is among its functions, leaf first; count: it has none.
+ */
+size_t function_table_find_python(const struct function_table *table, const uint32_t *functions,
+				  size_t count);
 /* Functions of a frame, innermost inlined one first; none of what is left out of stacks. */
 const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,
 				     size_t *ret_count);

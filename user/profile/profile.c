@@ -384,8 +384,7 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 		};
 	else
 		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
-	if (frame->location.calls_python && python_glue_is(&frame->symbol))
-		frame->symbol.flags |= SYMBOL_IS_GLUE;
+	python_glue_mark(&frame->symbol, frame->location.python);
 	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
 

@@ -226,9 +226,9 @@ struct code_moment {
 };
 
 static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
-			    uint64_t ip, bool is_return_address, bool calls_python)
+			    uint64_t ip, bool is_return_address, enum frame_python python)
 {
-	uint64_t key = cache_key(ip, is_return_address) | (uint64_t)calls_python << 62;
+	uint64_t key = cache_key(ip, is_return_address) | (uint64_t)python << 61;
 	struct cached_frame *slot = cache_slot(builder, moment->era, key);
 	bool cached = moment->era != ERA_NONE && !(ip >> 63);
 	struct frame_location location;
@@ -237,7 +237,7 @@ static uint32_t intern_user(struct stack_builder *builder, const struct code_mom
 	if (cached && slot->era == moment->era && slot->key == key)
 		return slot->frame;
 	location = user_location(builder, moment->process, moment->space, ip, is_return_address);
-	location.calls_python = calls_python;
+	location.python = python;
 	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
 		note_generated(builder, moment->time_ns, &location);
 		cached = false;
@@ -391,6 +391,14 @@ static bool is_interpreter(const struct code_moment *moment, const struct sample
 	       pkbpf_python_kind(ips[index + 1]) == PKBPF_PYTHON_FRAME;
 }
 
+/* Where a native frame stands: the `left`-th word from the root. */
+static enum frame_python among_python(const struct code_moment *moment, size_t left)
+{
+	if (!moment->callers)
+		return FRAME_AWAY_FROM_PYTHON;
+	return left <= moment->callers ? FRAME_CALLS_PYTHON : FRAME_CALLED_BY_PYTHON;
+}
+
 /* The frame of one word of the user stack; FRAME_LEFT_OUT: none. UINT32_MAX: out of memory. */
 static uint32_t frame_of_word(struct stack_builder *builder, const struct code_moment *moment,
 			      const struct sample_view *sample, size_t index)
@@ -413,7 +421,8 @@ static uint32_t frame_of_word(struct stack_builder *builder, const struct code_m
 							    sample->after_syscall);
 	return intern_user(builder, moment, index ? pkbpf_address(ips[index]) : ips[index],
 			   is_return_address,
-			   !builder->python_full && sample->user_count - index <= moment->callers);
+			   builder->python_full ? FRAME_AWAY_FROM_PYTHON
+						: among_python(moment, sample->user_count - index));
 }
 
 static size_t remove_left_out(uint32_t *frames, size_t count)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "python/python_lines.h"
 #include "python/python_text.h"
 
@@ -28,6 +29,26 @@ static char *decode_string(const struct pkbpf_python_string *string, enum cut_si
 				is_cut && side == CUT_END ? ELLIPSIS : "");
 }
 
+/* The interpreter's own: entries of its loop, and what an import statement runs before the module.
+ * Python itself leaves the latter out of tracebacks. */
+static bool is_glue(const struct pkbpf_event_python_code *record, const struct python_code *code)
+{
+	static const char *const imports[] = {
+		"_find_and_load",   "_find_and_load_unlocked",	 "_load_unlocked",
+		"_handle_fromlist", "_call_with_frames_removed", "exec_module",
+		"_gcd_import",	    "_load_backward_compatible", "_LoaderBasics.exec_module",
+	};
+
+	if (record->name.address && record->name.address == record->file.address)
+		return true;
+	if (strncmp(code->file, "<frozen importlib._bootstrap", 28) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(imports); i++)
+		if (!strcmp(code->name, imports[i]))
+			return true;
+	return false;
+}
+
 int python_code_decode(const struct pkbpf_event_python_code *record, size_t size,
 		       struct python_code *ret_code)
 {
@@ -43,7 +64,6 @@ int python_code_decode(const struct pkbpf_event_python_code *record, size_t size
 		.minor = record->minor,
 		.line_bytes = record->line_bytes,
 		.lines_cut = record->line_bytes < record->line_size,
-		.is_glue = record->name.address && record->name.address == record->file.address,
 	};
 	if (code.line_bytes) {
 		code.lines = malloc(code.line_bytes);
@@ -54,8 +74,23 @@ int python_code_decode(const struct pkbpf_event_python_code *record, size_t size
 		python_code_done(&code);
 		return -ENOMEM;
 	}
+	code.is_glue = is_glue(record, &code);
 	*ret_code = code;
 	return 0;
+}
+
+const char *python_short_path(const char *path)
+{
+	const char *name = strrchr(path, '/'), *folder;
+
+	if (!name || !name[1])
+		return path;
+	/* Every package has an __init__.py. */
+	if (name > path && !strncmp(name, "/__", 3)) {
+		folder = memrchr(path, '/', (size_t)(name - path));
+		return folder ? folder + 1 : path;
+	}
+	return name + 1;
 }
 
 void python_code_done(struct python_code *code)

@@ -19,8 +19,8 @@ struct python_code {
 	uint8_t *lines; /* owned; NULL: none */
 	size_t line_bytes;
 	bool lines_cut; /* the table was not read */
-	/* Code of the interpreter's own: 3.13 and newer run a piece of it, whose name and file are
-	 * the same object, below each __init__(). */
+	/* Code of the interpreter's own: what an import runs before the module, and a piece that
+	 * 3.13 and newer run below each __init__(), whose name and file are the same object. */
 	bool is_glue;
 };
 
@@ -28,6 +28,8 @@ struct python_code {
  * -ENOMEM. */
 int python_code_decode(const struct pkbpf_event_python_code *record, size_t size,
 		       struct python_code *ret_code);
+/* The end of a path that tells a file from others of the program: "app.py", "flask/__init__.py". */
+const char *python_short_path(const char *path);
 void python_code_done(struct python_code *code);
 
 /* Line of an instruction, in units of two bytes from the first one (the value in a frame's word).

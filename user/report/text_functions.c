@@ -65,10 +65,51 @@ static int write_functions(const struct text_report *report, const struct tally 
 	return err;
 }
 
+/* Whoever wrote the Python program looks for its functions, not for those of the C libraries. */
+static int write_python(const struct text_report *report, const struct tally *tally)
+{
+	const struct kind_ops *kind = kind_ops_of(tally->kind);
+	const struct text_column columns[] = {
+		{.title = "self"},
+		{.title = kind_measure(kind)},
+		{.title = "total"},
+		{.title = "function", .left = true, .flexible = true},
+	};
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(columns, ARRAY_SIZE(columns));
+	size_t available = 0, shown;
+	char buffer[HUMAN_SIZE];
+	int err;
+
+	if (!table)
+		return -ENOMEM;
+	while (available < tally->function_count && tally->by_python[available].python)
+		available++;
+	shown = available < report->options->top ? available : report->options->top;
+	for (size_t i = 0; i < shown; i++) {
+		const struct tally_function *row = &tally->by_python[i];
+
+		text_table_cell(table, human_share(buffer, row->python, tally->weight));
+		text_table_cell(table, human_weight(buffer, tally->kind, row->python));
+		text_table_cell(table, human_share(buffer, row->total, tally->weight));
+		text_table_cell(table, function_table_get(tally->functions, row->function)->name);
+	}
+	if (!shown)
+		return 0;
+	text_heading(report, "%s: hottest Python functions by self (with native code they call)",
+		     kind->title);
+	err = text_table_write(table, report->width, report->out);
+	if (!err)
+		text_more(report, available - shown, "functions");
+	return err;
+}
+
 int text_functions(const struct text_report *report, const struct tally *tally)
 {
-	int err = write_functions(report, tally, true);
+	int err = write_python(report, tally);
 
+	if (!err)
+		err = write_functions(report, tally, true);
 	return err ? err : write_functions(report, tally, false);
 }
 

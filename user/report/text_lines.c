@@ -21,14 +21,13 @@ static void add_line(struct text_table *table, const struct text_report *report,
 		     const struct line_rows *lines, const struct line_row *row, bool with_text)
 {
 	const struct function *function = function_table_get(lines->functions, row->function);
-	const char *slash = strrchr(function->file, '/');
 	const char *text;
 	char buffer[HUMAN_SIZE];
 
 	text_table_cell(table, human_share(buffer, row->self, lines->weight));
 	text_table_cell(table, human_weight(buffer, lines->kind, row->self));
 	text_table_cell(table, human_share(buffer, row->total, lines->weight));
-	text_table_cellf(table, "%s:%u", slash ? slash + 1 : function->file,
+	text_table_cellf(table, "%s:%u", function_file_name(function),
 			 (unsigned int)function->line);
 	text_table_cell(table, function->name);
 	if (!with_text)

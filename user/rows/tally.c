@@ -117,6 +117,19 @@ static bool collect_functions(struct tally_work *work, const struct profile_row 
 	return true;
 }
 
+/* The function that a stack is in: the program's own. Of a Python program that is Python's
+ * innermost one, whatever native code it calls. NULL: the stack has no functions. */
+static const uint32_t *own_function(const struct tally_work *work, bool is_python_only)
+{
+	size_t count = work->functions.count;
+	size_t at =
+		function_table_find_python(work->tally->functions, work->functions.items, count);
+
+	if (at < count)
+		return &work->functions.items[at];
+	return is_python_only || !count ? NULL : &work->functions.items[0];
+}
+
 /* Of equal weights the first name is told, in whatever order rows have come. */
 static bool is_hotter_name(const struct tally_work *work, uint64_t weight,
 			   const struct tally_process *process, uint32_t function)
@@ -135,6 +148,7 @@ static bool add_to_process(struct tally_work *work, const struct profile_row *ro
 	bool added;
 	uint64_t *number, *self;
 	struct tally_process *process;
+	const uint32_t *own;
 
 	number = hash_map_get(&work->process_numbers, row->process, work->processes.count, &added);
 	if (!number)
@@ -149,18 +163,17 @@ static bool add_to_process(struct tally_work *work, const struct profile_row *ro
 	process = &work->processes.items[*number];
 	process->count += row->count;
 	process->weight += row->weight;
-	if (!work->functions.count)
+	own = own_function(work, false);
+	if (!own)
 		return true;
-	self = hash_map_get(&work->process_functions, *number << 32 | work->functions.items[0], 0,
-			    &added);
+	self = hash_map_get(&work->process_functions, *number << 32 | *own, 0, &added);
 	if (!self)
 		return false;
 	*self += row->weight;
 	/* Weights only grow, so the largest one was the largest when it was last added to. */
-	if (*self > process->hottest_weight ||
-	    is_hotter_name(work, *self, process, work->functions.items[0])) {
+	if (*self > process->hottest_weight || is_hotter_name(work, *self, process, *own)) {
 		process->hottest_weight = *self;
-		process->hottest_function = work->functions.items[0];
+		process->hottest_function = *own;
 	}
 	return true;
 }
@@ -168,7 +181,10 @@ static bool add_to_process(struct tally_work *work, const struct profile_row *ro
 static void add_to_functions(struct tally_work *work, const struct profile_row *row, size_t number)
 {
 	struct tally_function *functions = work->tally->by_self;
+	const uint32_t *python = own_function(work, true);
 
+	if (python)
+		functions[*python].python += row->weight;
 	if (!work->functions.count)
 		return;
 	functions[work->functions.items[0]].self += row->weight;
@@ -258,6 +274,14 @@ static int compare_total(const void *left, const void *right, void *functions)
 	return order ? order : compare_names(a, b, functions);
 }
 
+static int compare_python(const void *left, const void *right, void *functions)
+{
+	const struct tally_function *a = left, *b = right;
+	int order = compare_u64(a->python, b->python);
+
+	return order ? order : compare_total(left, right, functions);
+}
+
 static int compare_stacks(const void *left, const void *right)
 {
 	const struct tally_stack *a = left, *b = right;
@@ -284,8 +308,11 @@ static void sort_functions(struct tally *tally)
 	if (!kept)
 		return;
 	memcpy(tally->by_total, tally->by_self, kept * sizeof(*tally->by_total));
+	memcpy(tally->by_python, tally->by_self, kept * sizeof(*tally->by_python));
 	qsort_r(tally->by_self, kept, sizeof(*tally->by_self), compare_self, tally->functions);
 	qsort_r(tally->by_total, kept, sizeof(*tally->by_total), compare_total, tally->functions);
+	qsort_r(tally->by_python, kept, sizeof(*tally->by_python), compare_python,
+		tally->functions);
 }
 
 static bool work_init(struct tally_work *work, bool lines)
@@ -302,9 +329,10 @@ static bool work_init(struct tally_work *work, bool lines)
 	/* One more, so that an empty profile is no failure. */
 	tally->by_self = calloc(tally->function_count + 1, sizeof(*tally->by_self));
 	tally->by_total = calloc(tally->function_count + 1, sizeof(*tally->by_total));
+	tally->by_python = calloc(tally->function_count + 1, sizeof(*tally->by_python));
 	work->frame_seen =
 		calloc(profile_frame_count(work->profile) + 1, sizeof(*work->frame_seen));
-	if (!tally->by_self || !tally->by_total || !work->frame_seen ||
+	if (!tally->by_self || !tally->by_total || !tally->by_python || !work->frame_seen ||
 	    !array_reserve(&work->last_row, tally->function_count + 1))
 		return false;
 	memset(work->last_row.items, 0,
@@ -355,6 +383,7 @@ void tally_done(struct tally *tally)
 	free(tally->processes);
 	free(tally->by_self);
 	free(tally->by_total);
+	free(tally->by_python);
 	free(tally->stacks);
 	function_table_free(tally->functions);
 	stack_table_free(tally->function_stacks);

@@ -14,13 +14,16 @@
 struct tally_process {
 	uint32_t process;
 	uint64_t count, weight;
-	uint32_t hottest_function; /* by self weight; TALLY_NO_FUNCTION when it had no frame */
+	/* by self weight, in Python programs by that of Python's functions with the native code
+	 * they call; TALLY_NO_FUNCTION when it had no frame */
+	uint32_t hottest_function;
 	uint64_t hottest_weight;
 };
 
 struct tally_function {
 	uint32_t function;
 	uint64_t self, total; /* weights; recursion counts once per stack */
+	uint64_t python;      /* of stacks whose innermost Python function it is */
 };
 
 struct tally_stack {
@@ -42,7 +45,7 @@ struct tally {
 	uint64_t process_count;
 	struct tally_process *processes; /* largest weight first, as all of these */
 	size_t function_count;
-	struct tally_function *by_self, *by_total;
+	struct tally_function *by_self, *by_total, *by_python;
 	size_t stack_count;
 	struct tally_stack *stacks;
 	struct tally_unnamed unnamed[SYMBOL_RESULT_COUNT];

@@ -2,13 +2,15 @@
 /* The table of names. */
 #include "symbol/python_glue.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
 
 /* "*" at the end stands for anything. Functions of libraries that call back, such as list_sort or
- * _functools_reduce, are not among them: they are what the program called. */
-static const char *const names[] = {
+ * _functools_reduce, are not among them: they are what the program called. These only pass calls
+ * on, to Python and to C. */
+static const char *const passing[] = {
 	/* the loop, in 3.8 to 3.15 */
 	"_PyEval_*",
 	"PyEval_*",
@@ -38,6 +40,12 @@ static const char *const names[] = {
 	"cfunction_*",
 	"_PyCFunction*",
 	"_PyMethodDef_*",
+	"method_descriptor_*",
+	"type_call",
+};
+
+/* And these are what a program does, unless they call Python. */
+static const char *const calling[] = {
 	"slot_tp_*",
 	"slot_mp_*",
 	"slot_sq_*",
@@ -45,7 +53,6 @@ static const char *const names[] = {
 	"call_unbound*",
 	"call_attribute",
 	"lookup_maybe_method",
-	"type_call",
 	"wrap_*",
 	"wrapperdescr_*",
 	"property_descr_get",
@@ -89,23 +96,54 @@ static bool is_interpreter(const char *module)
 	return !strncmp(module, "python3", 7);
 }
 
-bool python_glue_is(const struct symbol *symbol)
+static bool is_among(const char *const *patterns, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (matches(patterns[i], name))
+			return true;
+	return false;
+}
+
+static bool is_glue_name(const char *function, enum frame_python python)
 {
 	/* Copies by the compiler end in ".cold", ".lto_priv.0". */
 	char name[64];
 
-	if (symbol->flags & (SYMBOL_IS_KERNEL | SYMBOL_IS_PYTHON))
+	if (!function)
 		return false;
-	if (!symbol->line_count)
-		return symbol->module && is_interpreter(symbol->module);
-	strncpy(name, symbol->lines[symbol->line_count - 1].function, sizeof(name) - 1);
+	strncpy(name, function, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	name[strcspn(name, ".")] = '\0';
+	return is_among(passing, ARRAY_SIZE(passing), name) ||
+	       (python == FRAME_CALLS_PYTHON && is_among(calling, ARRAY_SIZE(calling), name));
+}
+
+static bool is_glue(const struct symbol *symbol, enum frame_python python)
+{
+	const char *function;
+
+	if (!symbol->line_count)
+		return symbol->module && is_interpreter(symbol->module);
+	function = symbol->lines[symbol->line_count - 1].function;
 	/* python -X perf */
 	if (symbol->flags & SYMBOL_IS_JIT)
-		return !strncmp(name, "py::", 4);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (matches(names[i], name))
-			return true;
-	return false;
+		return function && !strncmp(function, "py::", 4);
+	return is_glue_name(function, python);
+}
+
+void python_glue_mark(struct symbol *symbol, enum frame_python python)
+{
+	if (python == FRAME_AWAY_FROM_PYTHON ||
+	    symbol->flags & (SYMBOL_IS_KERNEL | SYMBOL_IS_PYTHON))
+		return;
+	if (is_glue(symbol, python)) {
+		symbol->flags |= SYMBOL_IS_GLUE;
+		return;
+	}
+	/* Glue that the compiler inlined into what the program called. */
+	while (symbol->line_count > 1 && symbol->lines[0].inlined &&
+	       is_glue_name(symbol->lines[0].function, python)) {
+		symbol->lines++;
+		symbol->line_count--;
+	}
 }

@@ -4,12 +4,11 @@
 #ifndef PKBPF_SYMBOL_PYTHON_GLUE_H
 #define PKBPF_SYMBOL_PYTHON_GLUE_H
 
-#include <stdbool.h>
-
 #include "symbol/symbolizer.h"
 
-/* Of a native frame that, directly or not, calls a Python function. Static functions of stripped
- * interpreters have no names: those of the interpreter's file count, too. */
-bool python_glue_is(const struct symbol *symbol);
+/* Marks the symbol of a native frame that is glue (SYMBOL_IS_GLUE), and takes glue off that the
+ * compiler inlined into another function. Static functions of stripped interpreters have no names:
+ * those of the interpreter's file count, too. */
+void python_glue_mark(struct symbol *symbol, enum frame_python python);
 
 #endif

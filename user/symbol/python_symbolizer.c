@@ -13,13 +13,6 @@ struct python_symbolizer {
 	struct symbol_line line; /* of the last answer */
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void name_function(struct python_symbolizer *self, const struct python_code *code,
 			  uint32_t line, struct symbol *symbol)
 {
@@ -28,7 +21,7 @@ static void name_function(struct python_symbolizer *self, const struct python_co
 		.file = code->file,
 		.line = line,
 	};
-	symbol->module = base_name(code->file);
+	symbol->module = python_short_path(code->file);
 }
 
 static bool resolve(struct symbolizer *symbolizer, const struct frame_location *location,

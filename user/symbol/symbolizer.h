@@ -34,14 +34,18 @@ enum frame_space {		     /* numbers are in recordings: for good */
 		   FRAME_PEER = 7,
 };
 
+/* Where a native frame stands among Python frames. One that calls them may be called by them too.
+ */
+enum frame_python { FRAME_AWAY_FROM_PYTHON, FRAME_CALLED_BY_PYTHON, FRAME_CALLS_PYTHON };
+
 struct frame_location {
 	enum frame_space space;
 	uint32_t object;
 	uint64_t address;
 	/* Look up address - 1: the instruction before a return address is the call. */
 	bool is_return_address;
-	/* a native frame with a Python frame among its callees */
-	bool calls_python;
+	/* enum frame_python, of a native frame; glue of the interpreter is told by it */
+	uint8_t python;
 	/* FRAME_ANONYMOUS: which code was there when it was sampled, as code_history_at() has it;
 	 * 0: what is there now */
 	uint32_t code;

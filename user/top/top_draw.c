@@ -160,7 +160,8 @@ struct hottest {
 	uint64_t weight, whole;
 };
 
-/* The innermost function of the program, else of the kernel; false: the stack is empty. */
+/* The innermost function of the program, in Python programs of Python, else of the kernel; false:
+ * the stack is empty. */
 static bool place_of(const struct top *top, uint32_t stack, uint32_t *ret_function)
 {
 	const struct function_table *table = top->all->functions;
@@ -172,6 +173,9 @@ static bool place_of(const struct top *top, uint32_t stack, uint32_t *ret_functi
 		count = STACK_MAX;
 	memcpy(functions, all, count * sizeof(*functions));
 	count = plumbing_remove(&top->plumbing, functions, count);
+	i = function_table_find_python(table, functions, count);
+	if (i == count)
+		i = 0;
 	while (i < count && function_is_outside(function_table_get(table, functions[i])))
 		i++;
 	if (!count)

@@ -84,6 +84,53 @@ static void code_with_one_object_as_name_and_file_is_glue(void **state)
 	python_code_done(&code);
 }
 
+static struct python_code named(const char *name, const char *file)
+{
+	struct pkbpf_event_python_code record = {.name.address = 64, .file.address = 80};
+
+	record.name.width = record.file.width = 1;
+	record.name.length = record.name.bytes = (uint32_t)strlen(name);
+	record.file.length = record.file.bytes = (uint32_t)strlen(file);
+	memcpy(record.name.text, name, record.name.bytes);
+	memcpy(record.file.text, file, record.file.bytes);
+	return decode(&record);
+}
+
+static void what_an_import_runs_before_the_module_is_glue(void **state)
+{
+	static const struct {
+		const char *name, *file;
+		bool is_glue;
+	} cases[] = {
+		{"_find_and_load", "<frozen importlib._bootstrap>", true},
+		{"_LoaderBasics.exec_module", "<frozen importlib._bootstrap_external>", true},
+		{"SourceLoader.get_code", "<frozen importlib._bootstrap_external>", false},
+		{"_find_and_load", "/app/loader.py", false},
+		{"<module>", "/app/loader.py", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct python_code code = named(cases[i].name, cases[i].file);
+
+		if (code.is_glue != cases[i].is_glue)
+			fail_msg("case %zu", i);
+		python_code_done(&code);
+	}
+}
+
+static void files_that_every_package_has_come_with_their_folder(void **state)
+{
+	(void)state;
+	assert_string_equal(python_short_path("/usr/lib/flask/app.py"), "app.py");
+	assert_string_equal(python_short_path("/usr/lib/flask/__init__.py"), "flask/__init__.py");
+	assert_string_equal(python_short_path("flask/__main__.py"), "flask/__main__.py");
+	assert_string_equal(python_short_path("/__init__.py"), "__init__.py");
+	assert_string_equal(python_short_path("__init__.py"), "__init__.py");
+	assert_string_equal(python_short_path("<string>"), "<string>");
+	assert_string_equal(python_short_path("/odd/"), "/odd/");
+}
+
 /* A function with cells begins with instructions that have no line. */
 static void instructions_before_the_first_line_count_as_it(void **state)
 {
@@ -112,6 +159,8 @@ int main(void)
 		cmocka_unit_test(rejects_records_that_say_more_than_they_have),
 		cmocka_unit_test(a_line_table_that_was_not_read_gives_no_line),
 		cmocka_unit_test(code_with_one_object_as_name_and_file_is_glue),
+		cmocka_unit_test(what_an_import_runs_before_the_module_is_glue),
+		cmocka_unit_test(files_that_every_package_has_come_with_their_folder),
 		cmocka_unit_test(instructions_before_the_first_line_count_as_it),
 	};
 

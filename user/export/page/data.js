@@ -6,7 +6,7 @@ const KIND_ORDER = ["cpu", "offcpu", "blockio", "faults"];
 /* Marks of functions as in function_table.h, then those that only the page knows. */
 const MARKS = ["native", "kernel", "inlined", "jit", "python", "trunc", "unres", "root"];
 const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "Python", "truncated", "unresolved", "process"];
-const MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
+const MARK_PYTHON = 4, MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 
 async function unpack() {
 	const text = atob($("#data").textContent.trim()), packed = new Uint8Array(text.length);

@@ -25,6 +25,11 @@ const onCpu = row => at(row, "offcpu", "oncpu_ns") === undefined ? at(row, "cpu"
 const perSecond = number => number === undefined ? undefined : number * 1e9 / profile.durationNs;
 const nameOf = row => row.comm || row.container || "[unknown]";
 
+/* Of a Python program the innermost function of Python's, whatever native code it calls. */
+function ownNode(tree, node) {
+	for (let at = node; at > 0; at = tree.parent[at]) if (profile.marks[tree.name[at]] === MARK_PYTHON) return at;
+	return node;
+}
 /* The function in which each row of the report was met most often on a CPU: Map row -> Map function -> weight. */
 let hottest;
 function findHottest() {
@@ -34,7 +39,7 @@ function findHottest() {
 	eachValue(kind, (i, value) => {
 		let functions = hottest.get(kind.row[i]);
 		if (!functions) hottest.set(kind.row[i], functions = new Map());
-		const name = kind.tree.name[kind.node[i]];
+		const name = kind.tree.name[ownNode(kind.tree, kind.node[i])];
 		functions.set(name, (functions.get(name) || 0) + value);
 	});
 }
