@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Python functions come to run in many ways: each stack has the chain of functions and lines that the program knows. Those
 # that die while others take their memory keep their names, and waits have the time that the program measures.
+# Waits have the frames and lines that Python's own faulthandler says.
 # PKBPF_PYTHONS: other interpreters, separated by colons. PKBPF_SECONDS: how long for each.
 . "$(dirname "$0")/prelude.sh"
 
@@ -18,6 +19,9 @@ for python in "${pythons[@]}"; do
 	begin "$("$python" -V): waits"
 	record -e offcpu -o waits.folded -- "$python" "$here/workload/python_waits.py" "${PKBPF_SECONDS:-1}" waits.json &&
 		checker "$here/python_waits_check.py" waits.folded waits.json
+	begin "$("$python" -V): as faulthandler says"
+	record -e offcpu --lines -o stopped.folded -- "$python" "$here/workload/python_stopped.py" tracebacks &&
+		checker "$here/python_stopped_check.py" stopped.folded tracebacks
 done
 
 conclude
