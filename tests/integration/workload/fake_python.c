@@ -2,8 +2,8 @@
 // cflags: -O1 -fno-omit-frame-pointer -rdynamic
 // ldflags: -rdynamic
 /* Says that it is an interpreter, CPython 3.11 by its file's name ("python3.11"), and has
- * structures that no interpreter has. Its stack is that of burn(), whatever they say. usage:
- * fake_python WHICH SECONDS (of CPU time) */
+ * structures that no interpreter has, or, with "sound", those of three functions in its stack.
+ * usage: fake_python WHICH SECONDS (of CPU time) */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,11 @@
 /* Offsets of 3.11. */
 enum {
 	RUNTIME_INTERPRETERS = 40,
+#ifdef __aarch64__
+	RUNTIME_CURRENT = 592,
+#else
 	RUNTIME_CURRENT = 576,
+#endif
 	INTERPRETER_THREADS = 16,
 	THREAD_NEXT = 8,
 	THREAD_CFRAME = 56,
@@ -27,6 +31,7 @@ enum {
 	FRAME_CODE = 32,
 	FRAME_PREVIOUS = 48,
 	FRAME_INSTRUCTION = 56,
+	FRAME_IS_ENTRY = 68,
 	CODE_FIRST_LINE = 72,
 	CODE_FILE = 112,
 	CODE_NAME = 120,
@@ -177,6 +182,22 @@ __attribute__((noinline)) static void burn(double seconds, int rename)
 			rename_all();
 }
 
+/* The interpreter's loop, by what lies in its frame. */
+__attribute__((noinline)) static void sound(double seconds)
+{
+	static const char *const functions[] = {"inner", "middle", "outer"};
+	unsigned char anchor[64] = {0};
+
+	for (size_t i = 0; i < 3; i++)
+		make_frame(i, make_code(i, string(functions[i], 0), string("fake.py", 0)),
+			   i < 2 ? frame_at(i + 1) : 0);
+	frames[2 * FRAME_BYTES + FRAME_IS_ENTRY] = 1;
+	put(anchor, CFRAME_FRAME, frame_at(0));
+	put(thread, THREAD_CFRAME, address_of(anchor));
+	burn(seconds, 0);
+	put(thread, THREAD_CFRAME, address_of(cframe));
+}
+
 int main(int argc, char **argv)
 {
 	const char *which = argc > 2 ? argv[1] : "";
@@ -189,7 +210,9 @@ int main(int argc, char **argv)
 	put(thread, THREAD_ID, (uint64_t)pthread_self());
 	put(thread, THREAD_CFRAME, address_of(cframe));
 	put(cframe, CFRAME_FRAME, frame_at(0));
-	if (!strcmp(which, "endless"))
+	if (!strcmp(which, "sound"))
+		sound(atof(argv[2]));
+	else if (!strcmp(which, "endless"))
 		endless();
 	else if (!strcmp(which, "cycle"))
 		cycle();
