@@ -6,7 +6,8 @@ usage (root): bench_python.py PKBPF [SECONDS [PYTHON...]]
 
 Each interpreter runs a program whose functions call each other 10 and 60 deep, sampled at 999 Hz with Python frames and without.
 Time is that of the BPF programs, as the kernel counts it, per sample; the cost of a frame is what 50 more frames add, with
-Python frames and without. The caches are warm: the program does nothing else.
+Python frames and without, of the cheapest of three runs: what others do to the machine only adds. The caches are warm: the
+program does nothing else. Merging, hashing and sending the frames is part of it; reading them alone is less than half.
 With an interpreter of 3.12 or newer and perf: how much longer a fixed amount of work takes beside either, taking turns.
 """
 import json
@@ -56,7 +57,7 @@ def frames(pkbpf, pythons, seconds):
         file.write(DEEP)
     print(f"{'interpreter':40} {'us a sample, 10 deep':>21} {'60 deep':>8} {'without, 60 deep':>17} {'ns a Python frame':>18}")
     for python in pythons:
-        cost = {(depth, mode): median([cost_per_sample(pkbpf, python, "deep.py", depth, seconds, mode) for _ in range(3)])
+        cost = {(depth, mode): min([cost_per_sample(pkbpf, python, "deep.py", depth, seconds, mode) for _ in range(3)])
                 for depth in (10, 60) for mode in ("auto", "off")}
         added = (cost[60, "auto"] - cost[10, "auto"] - (cost[60, "off"] - cost[10, "off"])) / 50
         print(f"{python[-40:]:40} {cost[10, 'auto'] / 1e3:21.1f} {cost[60, 'auto'] / 1e3:8.1f} {cost[60, 'off'] / 1e3:17.1f} {added:18.0f}")
