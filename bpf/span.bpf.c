@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Regions: which ones each thread has open, and what each took. */
-#include "span_stack.bpf.h"
+#include "span_slow.bpf.h"
 
 struct span_rows_map span_rows SEC(".maps");
 struct span_row_index_map span_row_index SEC(".maps");
@@ -8,6 +8,7 @@ struct span_free_map span_free_stacks SEC(".maps");
 struct span_free_map span_free_rows SEC(".maps");
 
 struct span_ids_map span_ids SEC(".maps");
+struct span_slow_users_map span_slow_users SEC(".maps");
 
 const volatile struct pkbpf_span_config span_config = {};
 struct pkbpf_span_control span_control = {};
@@ -106,12 +107,27 @@ __attribute__((noinline)) int span_begin_id(__u64 name, __u64 id, __u64 items)
 	return 0;
 }
 
+/* Nobody's parts are known of it. */
+static __always_inline void id_note_slow(const struct pkbpf_span_id *region, __u64 wall_ns)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct pkbpf_span_stack *stack = stack_get(pid_tgid >> 32, (__u32)pid_tgid);
+
+	if (!stack)
+		return;
+	__builtin_memset(&stack->slow, 0, sizeof(stack->slow));
+	stack->slow.start_ns = region->start_ns;
+	stack->slow.row = region->row;
+	stack->slow.wall_ns = wall_ns;
+}
+
 /* It ends, perhaps in another thread. A global function; always returns 0. */
 __attribute__((noinline)) int span_end_id(__u64 id)
 {
 	struct pkbpf_span_id_key key = {.id = id, .pid = bpf_get_current_pid_tgid() >> 32};
 	struct pkbpf_span_id *region = bpf_map_lookup_elem(&span_ids, &key);
 	struct pkbpf_span_row *row;
+	__u64 wall_ns;
 	__u32 index;
 
 	if (!region) {
@@ -120,8 +136,11 @@ __attribute__((noinline)) int span_end_id(__u64 id)
 	}
 	index = region->row;
 	row = bpf_map_lookup_elem(&span_rows, &index);
+	wall_ns = bpf_ktime_get_ns() - region->start_ns;
 	if (row)
-		row_count(row, bpf_ktime_get_ns() - region->start_ns, region->items);
+		row_count(row, wall_ns, region->items);
+	if (span_config.want_slow && wall_ns >= span_config.slow_region_ns)
+		id_note_slow(region, wall_ns);
 	bpf_map_delete_elem(&span_ids, &key);
 	return 0;
 }
@@ -163,8 +182,10 @@ int span_enter(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_leave(struct pt_regs *ctx)
 {
-	if (is_target())
+	if (is_target()) {
 		span_pop(PT_REGS_PARM1(ctx), PT_REGS_SP(ctx), SPAN_LEAVE_SCOPE);
+		slow_send(ctx);
+	}
 	return 0;
 }
 
@@ -187,8 +208,10 @@ int span_begin(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_end(struct pt_regs *ctx)
 {
-	if (is_target())
+	if (is_target()) {
 		span_end_id(PT_REGS_PARM1(ctx));
+		slow_send(ctx);
+	}
 	return 0;
 }
 

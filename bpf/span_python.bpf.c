@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Regions that pkbpf.py marks: sys.audit(event, bytes). */
-#include "span_stack.bpf.h"
+#include "span_slow.bpf.h"
 
 /* Where CPython keeps the text of a compact ASCII string: since 3.12, before, and in builds
  * without a global lock. bytes objects: likewise. */
@@ -82,5 +82,6 @@ int span_python(struct pt_regs *ctx)
 		span_end_id(strings[1]);
 		break;
 	}
+	slow_send(ctx);
 	return 0;
 }

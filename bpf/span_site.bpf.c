@@ -2,7 +2,8 @@
 /* Regions between places that programs did not mark for us: USDT probes, and the calls of
  * functions. A table says what each place is. */
 #include "pt_regs.bpf.h"
-#include "span_stack.bpf.h"
+#include "span_site.bpf.h"
+#include "span_slow.bpf.h"
 
 /* What tells the regions of sites from those of stubs, whose tokens are addresses. */
 #define TOKEN_OF_SITES (1ULL << 62)
@@ -12,13 +13,7 @@
 /* The least that coroutines have. */
 #define COROUTINE_STACK_BYTES (16ULL << 10)
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct pkbpf_span_site);
-} span_sites SEC(".maps");
+struct span_sites_map span_sites SEC(".maps");
 
 static __always_inline __u64 register_at(struct pt_regs *ctx, __u16 word)
 {
@@ -163,6 +158,7 @@ int span_site(struct pt_regs *ctx)
 			span_end_id(id_of(site, id));
 		break;
 	}
+	slow_send(ctx);
 	return 0;
 }
 
@@ -402,8 +398,10 @@ int span_function(struct pt_regs *ctx)
 	if (!site)
 		return 0;
 	if (site->role == PKBPF_SITE_RETURN) {
-		if (is_exit(ctx, site))
+		if (is_exit(ctx, site)) {
 			span_return(site->pair, PT_REGS_SP(ctx));
+			slow_send(ctx);
+		}
 	} else {
 		span_call(number, PT_REGS_SP(ctx) + site->stack_bytes);
 	}

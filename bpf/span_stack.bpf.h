@@ -96,6 +96,7 @@ static __always_inline struct pkbpf_span_stack *stack_get(__u32 pid, __u32 tid)
 	stack->pid = pid;
 	stack->depth = 0;
 	stack->deeper = 0;
+	stack->slow.wall_ns = 0;
 	if (bpf_map_update_elem(&span_threads, &tid, &index, BPF_ANY)) {
 		bpf_map_push_elem(&span_free_stacks, &index, 0);
 		counter_add(PKBPF_COUNTER_REGION_THREADS_FULL, 1);
@@ -352,6 +353,24 @@ static __always_inline __u32 row_of_top(struct pkbpf_span_stack *stack)
 	return frame->flags & PKBPF_SPAN_DETACHED ? PKBPF_NO_ROW : frame->row;
 }
 
+/* Keeps what a region was if it took long, until slow_send() of span_slow.bpf.h. */
+static __always_inline void note_slow(struct pkbpf_span_stack *stack,
+				      const struct pkbpf_span_frame *frame)
+{
+	__u64 wall_ns = stack->now.now_ns - frame->at.now_ns;
+	__u64 limit_ns = frame->flags & PKBPF_SPAN_FUNCTION ? span_config.slow_function_ns
+							    : span_config.slow_region_ns;
+
+	if (wall_ns < limit_ns || frame->flags & PKBPF_SPAN_RECURSIVE)
+		return;
+	if (frame->flags & PKBPF_SPAN_INTERLEAVED ||
+	    !parts_of(&frame->at, &stack->now, stack->slow.part_ns))
+		__builtin_memset(stack->slow.part_ns, 0, sizeof(stack->slow.part_ns));
+	stack->slow.start_ns = frame->at.now_ns;
+	stack->slow.row = frame->row;
+	stack->slow.wall_ns = wall_ns;
+}
+
 /* Adds a region that is left to its row, and to what its parent has inside. */
 static __always_inline void frame_close(struct pkbpf_span_stack *stack, __u32 at)
 {
@@ -361,6 +380,8 @@ static __always_inline void frame_close(struct pkbpf_span_stack *stack, __u32 at
 
 	if (row)
 		row_add(row, frame, &stack->now);
+	if (span_config.want_slow)
+		note_slow(stack, frame);
 	if (at)
 		frame_at(stack, at - 1)->child_ns += stack->now.now_ns - frame->at.now_ns;
 }

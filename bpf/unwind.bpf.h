@@ -24,6 +24,7 @@ enum scratch_slot {
 	SCRATCH_ALLOC_NESTED, /* of a thread that preempted one in SCRATCH_ALLOC */
 	SCRATCH_MEMORY,
 	SCRATCH_NETWORK,
+	SCRATCH_SPAN,
 	SCRATCH_SLOTS,
 };
 

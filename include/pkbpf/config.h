@@ -126,7 +126,9 @@ struct pkbpf_offcpu_control {
 struct pkbpf_span_config {
 	__u8 has_accounts; /* off-CPU profiling keeps accounts of threads */
 	__u8 want_frames;  /* samples and stacks know the region of their thread */
-	__u8 reserved[6];
+	__u8 want_slow;	   /* those that take long are sent one by one */
+	__u8 reserved[5];
+	__u64 slow_region_ns, slow_function_ns; /* from how long on; UINT64_MAX: never */
 };
 
 /* In .bss. */

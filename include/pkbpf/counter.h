@@ -143,6 +143,8 @@ enum pkbpf_loss {
 	  "regions not measured (more than 32 open in one thread)")                                \
 	X(REGION_THREADS_FULL, PKBPF_LOSS_OTHER, "regions (too many threads with regions)")        \
 	X(REGION_TABLE_FULL, PKBPF_LOSS_OTHER, "regions (too many names)")                         \
+	X(SLOW_REGIONS_LOST, PKBPF_LOSS_NOTE,                                                      \
+	  "slow regions and calls not listed (more than 500 a second on a CPU, or no room)")       \
 	X(REGION_IDS_FULL, PKBPF_LOSS_OTHER, "regions with an id (too many open)")                 \
 	X(ALLOC_SAMPLES, PKBPF_LOSS_NONE, "sampled allocations recorded")                          \
 	X(ALLOC_LOST, PKBPF_LOSS_OTHER, "sampled allocations (ring buffer full)")                  \

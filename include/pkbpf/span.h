@@ -59,6 +59,14 @@ struct pkbpf_span_frame {
 
 _Static_assert(sizeof(struct pkbpf_span_frame) == 144, "map value");
 
+/* A region that took long, until its record is sent. */
+struct pkbpf_span_slow {
+	__u64 start_ns;
+	__u64 wall_ns; /* 0: none */
+	__u64 part_ns[PKBPF_WAIT_STATES];
+	__u32 row, reserved;
+};
+
 /* Open regions of one thread. Only programs that run on the thread write to it. */
 struct pkbpf_span_stack {
 	__u32 tid, pid;
@@ -66,6 +74,7 @@ struct pkbpf_span_stack {
 	__u32 deeper;		    /* open regions beyond PKBPF_SPAN_DEPTH */
 	char name[PKBPF_SPAN_NAME]; /* of the region that is being entered */
 	struct pkbpf_span_reading now;
+	struct pkbpf_span_slow slow;
 	struct pkbpf_span_frame frames[PKBPF_SPAN_DEPTH];
 	__u32 reserved;
 	__u32 claims; /* must be last, see slot_take() */
@@ -200,6 +209,7 @@ struct pkbpf_span_id {
 enum {
 	PKBPF_EVENT_REGION = 96,      /* struct pkbpf_event_region */
 	PKBPF_EVENT_REGION_NAME = 97, /* struct pkbpf_event_region_name */
+	PKBPF_EVENT_SLOW_REGION = 98, /* struct pkbpf_event_slow_region */
 };
 
 /* Numbers of regions are below this. */
@@ -214,6 +224,21 @@ struct pkbpf_event_region_name {
 };
 
 _Static_assert(sizeof(struct pkbpf_event_region_name) == 16 + 8 + 64, "wire size");
+
+/* One region, or call, that took long. Its parts may be less than its time: the rest is not known.
+ */
+struct pkbpf_event_slow_region {
+	struct pkbpf_event_header header; /* flags: PKBPF_REGION_* */
+	__u64 stack_id;			  /* where it was left; 0: unknown */
+	__u64 start_ns, wall_ns;
+	__u64 part_ns[PKBPF_WAIT_STATES];
+	__u64 cgroup_id;
+	__u32 pid, tid;
+	char comm[PKBPF_COMM_SIZE];
+	char name[PKBPF_SPAN_NAME];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_slow_region) == 16 + 11 * 8 + 16 + 64, "wire size");
 
 /* What has been added to one row since the record before. */
 struct pkbpf_event_region {

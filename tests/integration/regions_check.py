@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the regions of JSON reports.
 
-usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE
+usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE | slow FILE LEAST_MS FRAME NAME…
 """
 import json
 import sys
@@ -86,6 +86,22 @@ def many(path, least, *wanted):
     names = by_name(path)
     for name in wanted:
         check(names.get(name, {"count": 0})["count"] >= int(least), f"{name}: {names[name]['count']}, at least {least}")
+
+
+def slow(path, least_ms, frame, *wanted):
+    """The ones that took longest, of these names, with the function of this name in their stacks."""
+    items = regions(path, "slow_regions")
+    names = by_name(path)
+    check(items, f"{len(items)} slow ones are listed")
+    check(sorted(items, key=lambda item: -item["wall_ns"]) == items, "the slowest is first")
+    check({item["name"] for item in items} >= set(wanted), f"of {wanted}: {[item['name'] for item in items]}")
+    for item in items:
+        what = f"{item['name']}, {item['wall_ns'] / MS:.2f} ms"
+        check(item["wall_ns"] >= float(least_ms) * MS, f"{what}: as slow as was asked for")
+        check(sum(item[part] for part in PARTS) + item["undivided_ns"] == item["wall_ns"], f"{what}: parts add up to it")
+        check(any(call["name"] == frame for call in item["frames"]), f"{what}: left below {frame}")
+    slowest = max(names[name]["max_ns"] for name in wanted)
+    check(items and items[0]["wall_ns"] == slowest, "the slowest has the maximum")
 
 
 def equal(path, other):

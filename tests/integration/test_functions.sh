@@ -31,6 +31,37 @@ checker "$here/calls_check.py" calls calls.json leaf=1702 tail=1238 many_ways=30
 	jumper=300+100 inside_coroutine=60+2 handler=5 sleeper=2 all=1 main=1
 checker "$here/calls_check.py" times calls.json
 
+begin "slow calls, one by one"
+"$pkbpf" -q -e offcpu --function sleeper --slow-function 1ms -o slow.json -- "$workloads/calls" 300 1 >said 2>&1
+checker "$here/regions_check.py" slow slow.json 1 main "sleeper()"
+"$pkbpf" --slow-function 1ms -d 0.1 >said 2>&1
+[ $? = 2 ] || fail "--slow-function alone is accepted"
+
+begin "system calls: exact counts, below functions, one by one"
+"$pkbpf" -q -e offcpu --function 'syscall:write' --probe-cost none -o writes.json -- dd if=/dev/zero of=/dev/null bs=1 count=3000 status=none \
+	>said 2>&1 || fail "status $?"
+"$pkbpf" -q -e offcpu --function sleeper --function 'syscall:*sleep' --slow-function 1500us -o sleeps.json -- "$workloads/calls" 20 1 >said 2>&1
+checker - <<-'END'
+	import json
+	from checks import check
+	report = lambda path: json.load(open(path))
+	calls = next(r for r in report("writes.json")["regions_by_name"] if r["name"] == "syscall:write")
+	check(calls["calls"] == 3000 == calls["count"], f"{calls['calls']} of 3000 calls of write()")
+	sleeps = report("sleeps.json")
+	call = next(r for r in sleeps["regions_by_name"] if r["name"] == "syscall:clock_nanosleep")
+	check(call["calls"] == 2 and call["sleep_ns"] >= 4e6, f"{call['calls']} sleeps, {call['sleep_ns'] / 1e6:.2f} ms asleep")
+	inner = next(r for r in sleeps["regions"] if r["name"] == "syscall:clock_nanosleep")
+	check(sleeps["regions"][inner["parent"]]["name"] == "sleeper()", "below the function that calls it")
+	slow = [r for r in sleeps["slow_regions"] if r["name"] == "syscall:clock_nanosleep"]
+	check(len(slow) == 2, f"{len(slow)} of them took long")
+	check(all(any(f["name"] == "sleeper" for f in r["frames"]) for r in slow), "with the stack of the program")
+END
+"$pkbpf" --progress never -e offcpu --function 'syscall:write' --probe-cost 1% -d 1 -o storm.json -- dd if=/dev/zero of=/dev/null bs=1 count=20000000 \
+	status=none >said 2>&1
+grep -q "syscall:write is called too often to be counted" said || fail "calls without end are not let go: $(cat said)"
+"$pkbpf" --function syscall:no_such_call -d 0.1 >said 2>&1
+[ $? = 2 ] || fail "an unknown call is accepted"
+
 begin "200 threads"
 same_output threads tail "$workloads/calls" 20 200
 checker "$here/calls_check.py" calls threads.json tail=4003

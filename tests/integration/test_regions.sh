@@ -49,6 +49,13 @@ begin "a recording has the same regions"
 "$pkbpf" report -q nest.pkbpf -o again.json >said 2>&1 || fail "status $?: $(cat said)"
 checker "$here/regions_check.py" equal nest.json again.json
 
+begin "the slowest ones, also in a recording"
+"$pkbpf" -q -e offcpu --slow-region 4ms --top 5 -o slow.json -o slow.pkbpf -o slow.txt -- "$workloads/regions" nest 20 >said 2>&1
+checker "$here/regions_check.py" slow slow.json 4 main step
+"$pkbpf" report -q --top 5 slow.pkbpf -o slow2.json >said 2>&1 || fail "status $?: $(cat said)"
+checker "$here/regions_check.py" slow slow2.json 4 main step
+grep -q "^ *1 .*step .* ms" slow.txt || fail "the report does not have them: $(cat slow.txt)"
+
 begin "stacks begin with the regions they are in"
 "$pkbpf" -q -e cpu,offcpu -F 499 --region-frames -o frames.folded -- "$workloads/regions" nest 40 >said 2>&1
 for pair in 'cpu:;[[]step];[[]compute];.*main:1' 'offcpu:;[[]step];[[]wait];.*main.*sleep:118000'; do

@@ -168,6 +168,15 @@ static int check_trace(struct cli_options *options, struct error *error)
 	return 0;
 }
 
+static int check_slow(const struct region_options *regions, struct error *error)
+{
+	if (regions->slow_function_ns != UINT64_MAX && !regions->function_count &&
+	    !regions->syscall_count)
+		return error_set(error, EINVAL,
+				 "--slow-function requires --function: which calls are measured");
+	return 0;
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -191,11 +200,13 @@ int options_check_profile(struct cli_options *options, struct error *error)
 	if (err < 0)
 		return err;
 	err = check_trace(options, error);
+	err = err < 0 ? err : check_slow(&options->live.sources.regions, error);
 	if (err < 0)
 		return err;
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;
 	options->live.sources.blockio.slow_count = options->top;
+	options->live.sources.regions.slow_count = options->top;
 	return options_check_outputs(options, error);
 }

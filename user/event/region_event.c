@@ -43,3 +43,22 @@ int region_name_check(const struct pkbpf_event_header *header)
 		return -EBADMSG;
 	return 0;
 }
+
+int slow_region_check(const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_slow_region *record = (const void *)header;
+	uint64_t rest_ns;
+
+	if (header->size < sizeof(*record) || record->start_ns > header->time_ns ||
+	    record->wall_ns > header->time_ns - record->start_ns ||
+	    !memchr(record->name, '\0', sizeof(record->name)) ||
+	    !memchr(record->comm, '\0', sizeof(record->comm)))
+		return -EBADMSG;
+	rest_ns = record->wall_ns;
+	for (int i = 0; i < PKBPF_WAIT_STATES; i++) {
+		if (record->part_ns[i] > rest_ns)
+			return -EBADMSG;
+		rest_ns -= record->part_ns[i];
+	}
+	return 0;
+}

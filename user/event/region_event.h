@@ -20,6 +20,9 @@ struct region_view {
 /* -EBADMSG: sizes, indexes or names that cannot be. */
 int region_event_decode(const struct pkbpf_event_header *header, struct region_view *ret_view);
 
+/* -EBADMSG. Name and comm are NUL-terminated then, the parts no more than the time. */
+int slow_region_check(const struct pkbpf_event_header *header);
+
 /* -EBADMSG. The name is NUL-terminated then. */
 int region_name_check(const struct pkbpf_event_header *header);
 

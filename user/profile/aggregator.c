@@ -32,6 +32,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->running = profile;
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
+	slow_region_list_limit(profile_slow_regions(profile), options->slow_region_limit);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user,
 						options->code_history);
@@ -608,6 +609,37 @@ static int take_region_name(struct aggregator *aggregator, const struct pkbpf_ev
 	return err ? err : region_names_put(&aggregator->regions, (const void *)record);
 }
 
+static int take_slow_region(struct aggregator *aggregator, const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_slow_region *record = (const void *)header;
+	struct profile *profile = aggregator_slice(aggregator, header->time_ns);
+	const struct numbered_stack *stack;
+	const struct process *process;
+	struct slow_region region;
+	int err = slow_region_check(header);
+
+	if (err)
+		return err;
+	stack = aggregator_find_stack(aggregator, record->stack_id, header->time_ns);
+	process = aggregator_process_of_stack(aggregator, record->pid, record->comm, stack);
+	region = (struct slow_region){
+		.process = process ? process->id : 0,
+		.tid = record->tid,
+		.comm = profile_intern_comm(profile, record->comm),
+		.name = profile_intern_comm(profile, record->name),
+		.stack = aggregator_stack_of(aggregator, profile, stack),
+		.flags = header->flags,
+		.cgroup_id = record->cgroup_id,
+		.start_ns = record->start_ns,
+		.wall_ns = record->wall_ns,
+	};
+	memcpy(region.part_ns, record->part_ns, sizeof(region.part_ns));
+	if (!process || region.comm == UINT32_MAX || region.name == UINT32_MAX ||
+	    region.stack == UINT32_MAX)
+		return -ENOMEM;
+	return slow_region_list_add(profile_slow_regions(profile), &region);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -634,6 +666,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_peer(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_REGION)
 		err = take_region(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_SLOW_REGION)
+		err = take_slow_region(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_REGION_NAME)
 		err = take_region_name(aggregator, record);
 	else

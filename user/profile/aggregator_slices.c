@@ -182,6 +182,8 @@ static struct profile *next_slice(struct aggregator *aggregator, uint64_t time_n
 	if (next && array_reserve(&aggregator->closed, aggregator->closed.count + OPEN_SLICES) &&
 	    resource_usage_follow(profile_resources(next), profile_resources(before)) == 0) {
 		slow_io_list_limit(profile_slow_io(next), aggregator->options.slow_io_limit);
+		slow_region_list_limit(profile_slow_regions(next),
+				       aggregator->options.slow_region_limit);
 		return next;
 	}
 	profile_free(next);

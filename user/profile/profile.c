@@ -32,11 +32,12 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
 	profile->slow_io = slow_io_list_new();
+	profile->slow_regions = slow_region_list_new();
 	profile->relations = relation_list_new();
 	profile->peers = peer_table_new();
 	profile->regions = region_table_new();
 	if (!profile->distributions || !profile->resources || !profile->slow_io ||
-	    !profile->relations || !profile->peers || !profile->regions) {
+	    !profile->slow_regions || !profile->relations || !profile->peers || !profile->regions) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -77,6 +78,7 @@ void profile_free(struct profile *profile)
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
 	slow_io_list_free(profile->slow_io);
+	slow_region_list_free(profile->slow_regions);
 	relation_list_free(profile->relations);
 	moment_list_done(&profile->moments);
 	peer_table_free(profile->peers);
@@ -162,6 +164,11 @@ struct peer_table *profile_peers(const struct profile *profile)
 struct region_table *profile_regions(const struct profile *profile)
 {
 	return profile->regions;
+}
+
+struct slow_region_list *profile_slow_regions(const struct profile *profile)
+{
+	return profile->slow_regions;
 }
 
 struct slow_io_list *profile_slow_io(const struct profile *profile)

@@ -23,6 +23,7 @@
 #include "profile/account/region_table.h"
 #include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"
+#include "profile/account/slow_region.h"
 #include "symbol/symbolizer.h"
 
 /* A distinct place in code. symbol is valid after profile_symbolize(). */
@@ -116,6 +117,7 @@ struct process_table *profile_processes(const struct profile *profile);
 struct resource_usage *profile_resources(const struct profile *profile);
 /* The slowest block requests. */
 struct slow_io_list *profile_slow_io(const struct profile *profile);
+struct slow_region_list *profile_slow_regions(const struct profile *profile);
 /* The peers that distributions of the kind NETWORK refer to. */
 struct peer_table *profile_peers(const struct profile *profile);
 /* Relations of processes: what blocked or limited them. */

@@ -49,6 +49,7 @@ struct profile {
 	struct hash_map device_names; /* number -> string */
 	struct resource_usage *resources;
 	struct slow_io_list *slow_io;
+	struct slow_region_list *slow_regions;
 	struct moment_list moments;
 	struct heap_list heaps;
 	struct memory_list memory;

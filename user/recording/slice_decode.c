@@ -102,6 +102,9 @@ static int read_facts(struct decoding *work)
 	*info = work->facts.info;
 	slow_io_list_limit(profile_slow_io(work->profile),
 			   work->facts.slow_io_limit < 100000 ? work->facts.slow_io_limit : 100000);
+	slow_region_list_limit(
+		profile_slow_regions(work->profile),
+		work->facts.slow_region_limit < 100000 ? work->facts.slow_region_limit : 100000);
 	return read_counters(work, info);
 }
 
@@ -412,6 +415,29 @@ static int read_slow_io(struct decoding *work)
 	return err;
 }
 
+static int read_slow_regions(struct decoding *work)
+{
+	_cleanup_free_ struct recorded_slow_region *rows = NULL;
+	size_t count;
+	int err = read_table(work, &slice_slow_regions, &rows, &count);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		struct slow_region region = rows[i].region;
+
+		if (region.stack > work->stack_count)
+			return -EBADMSG;
+		if (!find_process(work, region.process, &region.process, &err))
+			continue;
+		region.stack = find_stack(work, region.stack);
+		region.comm = profile_intern_string(work->profile, text_of(rows[i].comm));
+		region.name = profile_intern_string(work->profile, text_of(rows[i].name));
+		err = region.comm == UINT32_MAX || region.name == UINT32_MAX
+			      ? -ENOMEM
+			      : slow_region_list_add(profile_slow_regions(work->profile), &region);
+	}
+	return err;
+}
+
 static int read_moments(struct decoding *work)
 {
 	struct moment_list *moments = profile_moments(work->profile);
@@ -677,10 +703,10 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		 struct profile **ret_slice)
 {
 	static int (*const parts[])(struct decoding *) = {
-		read_strings, read_facts,   read_cgroups, read_processes, read_frames,
-		read_stacks,  read_rows,    read_ends,	  read_peers,	  read_distributions,
-		read_devices, read_slow_io, read_moments, read_relations, read_regions,
-		read_heaps,   read_memory,  read_account, note_choice,
+		read_strings, read_facts,   read_cgroups,      read_processes, read_frames,
+		read_stacks,  read_rows,    read_ends,	       read_peers,     read_distributions,
+		read_devices, read_slow_io, read_slow_regions, read_moments,   read_relations,
+		read_regions, read_heaps,   read_memory,       read_account,   note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

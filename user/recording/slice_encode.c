@@ -125,6 +125,7 @@ static void write_facts(struct encoding *work)
 		.guessed_frames = profile_guessed_frames(profile),
 		.processes_dropped = process_table_dropped(profile_processes(profile)),
 		.slow_io_limit = slow_io_list_max(profile_slow_io(profile)),
+		.slow_region_limit = slow_region_list_max(profile_slow_regions(profile)),
 		.account_start_ns = resource_usage_start_ns(usage),
 		.account_end_ns = resource_usage_end_ns(usage),
 		.account_missing = resource_usage_missing(usage),
@@ -406,6 +407,26 @@ static void write_slow_io(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_slow_regions(struct encoding *work)
+{
+	const struct slow_region_list *list = profile_slow_regions(work->profile);
+	struct rows rows = {.table = &slice_slow_regions};
+	const struct slow_region *region;
+
+	for (size_t i = 0; (region = slow_region_list_at(list, i)); i++) {
+		struct recorded_slow_region *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		row->region = *region;
+		row->region.process = place(work->processes, work->process_count, region->process);
+		row->region.stack = place(work->stacks, work->stack_count, region->stack);
+		row->comm = profile_string(work->profile, region->comm);
+		row->name = profile_string(work->profile, region->name);
+	}
+	write_table(work, &rows);
+}
+
 static void write_moments(struct encoding *work)
 {
 	struct rows rows = {.table = &slice_moments};
@@ -592,10 +613,11 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
 	static void (*const parts[])(struct encoding *) = {
-		write_facts,   write_counters, write_processes, write_frames,	     write_stacks,
-		write_rows,    write_ends,     write_peers,	write_distributions, write_devices,
-		write_slow_io, write_moments,  write_relations, write_regions,	     write_heaps,
-		write_memory,  write_account,  write_cgroups,	write_strings,
+		write_facts,	     write_counters,  write_processes, write_frames,
+		write_stacks,	     write_rows,      write_ends,      write_peers,
+		write_distributions, write_devices,   write_slow_io,   write_slow_regions,
+		write_moments,	     write_relations, write_regions,   write_heaps,
+		write_memory,	     write_account,   write_cgroups,   write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

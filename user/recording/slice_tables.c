@@ -52,6 +52,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
+	RECORDED(130, F, slow_region_limit),
 	RECORDED(36, F, account_start_ns),
 	RECORDED(37, F, account_end_ns),
 	RECORDED(38, F, account_missing),
@@ -398,6 +399,28 @@ static const struct recorded_column regions_columns[] = {
 ALL_MEMBERS(struct region, 192);
 TABLE(regions, SLICE_REGIONS, R);
 #undef R
+
+#define S struct recorded_slow_region
+static const struct recorded_column slow_regions_columns[] = {
+	RECORDED(1, S, region.process),
+	RECORDED(2, S, region.tid),
+	STRING(3, S, comm),
+	STRING(4, S, name),
+	RECORDED(5, S, region.stack),
+	RECORDED(6, S, region.flags),
+	RECORDED(7, S, region.cgroup_id),
+	RECORDED(8, S, region.start_ns),
+	RECORDED(9, S, region.wall_ns),
+	RECORDED(10, S, region.part_ns[PKBPF_WAIT_NONE]),
+	RECORDED(11, S, region.part_ns[PKBPF_WAIT_RUNQUEUE]),
+	RECORDED(12, S, region.part_ns[PKBPF_WAIT_SLEEP]),
+	RECORDED(13, S, region.part_ns[PKBPF_WAIT_DISK]),
+	RECORDED(14, S, region.part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]),
+	RECORDED(15, S, region.part_ns[PKBPF_WAIT_STOPPED]),
+};
+ALL_MEMBERS(struct slow_region, 96);
+TABLE(slow_regions, SLICE_SLOW_REGIONS, S);
+#undef S
 
 #define B struct region_bucket
 static const struct recorded_column region_buckets_columns[] = {

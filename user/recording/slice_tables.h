@@ -43,13 +43,14 @@ enum slice_section {
 	SLICE_MOMENTS = 112,
 	SLICE_REGIONS = 30,
 	SLICE_REGION_BUCKETS = 31,
+	SLICE_SLOW_REGIONS = 32,
 };
 
 struct recorded_facts {		  /* one row */
 	struct profile_info info; /* counters are a table of their own, by name */
 	uint64_t guessed_frames;
 	uint64_t processes_dropped;
-	uint64_t slow_io_limit;
+	uint64_t slow_io_limit, slow_region_limit;
 	uint64_t account_start_ns, account_end_ns, account_missing;
 	struct resource_machine machine;
 };
@@ -112,6 +113,11 @@ struct recorded_slow_io {
 	const char *comm;
 };
 
+struct recorded_slow_region {
+	struct slow_region region; /* comm and name aside; process and stack: 1 + place */
+	const char *comm, *name;
+};
+
 struct recorded_moment {
 	struct moment moment; /* comm aside; process and stack: 1 + place */
 	const char *comm;
@@ -133,6 +139,6 @@ extern const struct recorded_table slice_facts, slice_counters, slice_processes,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
 	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers,
-	slice_regions, slice_region_buckets, slice_heaps, slice_memory;
+	slice_regions, slice_region_buckets, slice_heaps, slice_memory, slice_slow_regions;
 
 #endif

@@ -130,6 +130,7 @@ static int write_all(struct results *results, struct text_report *report)
 		empty = false;
 		err = text_calls(report);
 		err = err ? err : text_regions(report);
+		err = err ? err : text_slow_regions(report);
 	}
 	if (!err && empty) {
 		fputc('\n', report->out);

@@ -40,6 +40,9 @@ void text_who(struct text_table *table, const struct text_report *report, uint32
  */
 void text_leaf_frames(const struct text_report *report, const struct function_table *functions,
 		      uint32_t stack, size_t kernel_max, const char *label);
+/* The stacks of lines 1, 2, ..., count: " #1-3, 7: leaf <- caller", each once. -ENOMEM. */
+int text_ranked_stacks(const struct text_report *report, const uint32_t *stacks, size_t count,
+		       size_t kernel_max);
 bool text_kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind kind);
 /* Length of the interval, 0 when it is not known. */
 uint64_t text_interval_ns(const struct text_report *report);
@@ -78,6 +81,8 @@ int text_waits(const struct text_report *report);
 int text_regions(const struct text_report *report);
 /* Nothing without functions. */
 int text_calls(const struct text_report *report);
+/* Nothing when no region or call took long. */
+int text_slow_regions(const struct text_report *report);
 int text_unnamed(const struct text_report *report, const struct tally *tally);
 
 #endif

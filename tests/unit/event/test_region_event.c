@@ -56,6 +56,57 @@ static void reads_the_path_and_the_histogram(void **state)
 	assert_int_equal(view.buckets[1].count, 2);
 }
 
+static struct pkbpf_event_slow_region slow(void)
+{
+	return (struct pkbpf_event_slow_region){
+		.header = {.size = sizeof(struct pkbpf_event_slow_region),
+			   .kind = PKBPF_EVENT_SLOW_REGION,
+			   .time_ns = 1000},
+		.start_ns = 100,
+		.wall_ns = 800,
+		.part_ns = {300, 200, 300},
+		.comm = "app",
+		.name = "step",
+	};
+}
+
+static void takes_a_slow_region_whose_parts_are_its_time_or_less(void **state)
+{
+	struct pkbpf_event_slow_region record = slow();
+
+	assert_int_equal(slow_region_check(&record.header), 0);
+	record.part_ns[2] = 0;
+	assert_int_equal(slow_region_check(&record.header), 0);
+	record.part_ns[2] = 301;
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+	record.part_ns[2] = UINT64_MAX;
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+}
+
+static void rejects_a_slow_region_that_ends_after_its_record(void **state)
+{
+	struct pkbpf_event_slow_region record = slow();
+
+	record.start_ns = 201;
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+	record.start_ns = 1001;
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+}
+
+static void rejects_a_slow_region_without_the_end_of_a_name(void **state)
+{
+	struct pkbpf_event_slow_region record = slow();
+
+	memset(record.name, 'x', sizeof(record.name));
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+	record = slow();
+	memset(record.comm, 'x', sizeof(record.comm));
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+	record = slow();
+	record.header.size--;
+	assert_int_equal(slow_region_check(&record.header), -EBADMSG);
+}
+
 static void rejects_a_record_that_is_too_short(void **state)
 {
 	struct region_view view;
@@ -98,6 +149,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(reads_the_path_and_the_histogram, setup),
+		cmocka_unit_test(takes_a_slow_region_whose_parts_are_its_time_or_less),
+		cmocka_unit_test(rejects_a_slow_region_that_ends_after_its_record),
+		cmocka_unit_test(rejects_a_slow_region_without_the_end_of_a_name),
 		cmocka_unit_test_setup(rejects_a_record_that_is_too_short, setup),
 		cmocka_unit_test_setup(rejects_a_path_without_a_name_or_with_too_many, setup),
 		cmocka_unit_test_setup(rejects_a_name_without_an_end, setup),

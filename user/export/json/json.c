@@ -63,6 +63,7 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 	json_rows(&writer, rows);
 	err = json_kinds_sections(&writer, rows);
 	err = err ? err : json_regions(&writer, results->profile);
+	err = err ? err : json_slow_regions(&writer, rows);
 	err = err ? err : json_lines(&writer, results);
 	write_findings(&writer, findings);
 	json_writer_object_end(&writer);

@@ -4,7 +4,7 @@
 #include "export/json/json_sections.h"
 #include "rows/region_list.h"
 
-static const char *const part_keys[PKBPF_WAIT_STATES] = {
+const char *const json_part_keys[PKBPF_WAIT_STATES] = {
 	[PKBPF_WAIT_NONE] = "on_cpu_ns",
 	[PKBPF_WAIT_RUNQUEUE] = "runqueue_ns",
 	[PKBPF_WAIT_SLEEP] = "sleep_ns",
@@ -30,7 +30,7 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 	json_writer_u64(writer, "wall_ns", sums->total_ns);
 	json_writer_u64(writer, "self_ns", line->self_ns);
 	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
-		json_writer_u64(writer, part_keys[i], sums->part_ns[i]);
+		json_writer_u64(writer, json_part_keys[i], sums->part_ns[i]);
 	json_writer_u64(writer, "undivided_ns", region_sums_undivided_ns(sums));
 	json_writer_u64(writer, "p50_ns", line->p50_ns);
 	json_writer_u64(writer, "p95_ns", line->p95_ns);

@@ -34,6 +34,9 @@ int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
 int json_peers(struct json_writer *writer, const struct resource_rows *rows);
 /* "regions" and "regions_by_name", when there are any. -ENOMEM. */
 int json_regions(struct json_writer *writer, const struct profile *profile);
+/* Keys of the parts of a region's time, by enum pkbpf_wait_state. */
+extern const char *const json_part_keys[PKBPF_WAIT_STATES];
+int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);
 /* "memory_over_time": the kernel's counts of each process. */

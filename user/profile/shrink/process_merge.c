@@ -130,11 +130,17 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 
 static void find_needed(struct merging *work)
 {
+	const struct slow_region *slow_region;
 	const struct slow_io *slow_io;
 
 	for (size_t i = 0; (slow_io = slow_io_list_at(work->profile->slow_io, i)); i++) {
 		if (slow_io->process < work->count)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
+	}
+	for (size_t i = 0; (slow_region = slow_region_list_at(work->profile->slow_regions, i));
+	     i++) {
+		if (slow_region->process < work->count)
+			work->needed[slow_region->process] |= NEEDED_BY_LIST;
 	}
 	array_foreach(&work->profile->moments.items, moment) {
 		if (moment->process < work->count)

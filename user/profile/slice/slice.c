@@ -305,6 +305,30 @@ static int merge_slow_io(struct merging *work)
 	return 0;
 }
 
+static int merge_slow_regions(struct merging *work)
+{
+	struct slow_region_list *into = work->into->slow_regions;
+	const struct slow_region *from;
+
+	if (slow_region_list_max(work->from->slow_regions) > slow_region_list_max(into))
+		slow_region_list_limit(into, slow_region_list_max(work->from->slow_regions));
+	for (size_t i = 0; (from = slow_region_list_at(work->from->slow_regions, i)); i++) {
+		struct slow_region copy = *from;
+
+		copy.process = process_there(work, from->process);
+		copy.start_ns = time_there(work, from->start_ns);
+		copy.stack = work->stacks[from->stack];
+		copy.comm =
+			profile_intern_string(work->into, profile_string(work->from, from->comm));
+		copy.name =
+			profile_intern_string(work->into, profile_string(work->from, from->name));
+		if (copy.comm == UINT32_MAX || copy.name == UINT32_MAX ||
+		    slow_region_list_add(into, &copy))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* What shows times of merged slices shows single samples; others take slice by slice. */
 static int merge_moments(struct merging *work)
 {
@@ -518,9 +542,10 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 int slice_merge(struct profile *into, const struct profile *from)
 {
 	static int (*const parts[])(struct merging * work) = {
-		merge_processes, merge_stacks,	merge_rows,    merge_ends,	merge_distributions,
-		merge_devices,	 merge_slow_io, merge_moments, merge_relations, merge_regions,
-		merge_resources, merge_heaps,	merge_memory,
+		merge_processes,     merge_stacks,    merge_rows,    merge_ends,
+		merge_distributions, merge_devices,   merge_slow_io, merge_slow_regions,
+		merge_moments,	     merge_relations, merge_regions, merge_resources,
+		merge_heaps,	     merge_memory,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

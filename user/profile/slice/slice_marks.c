@@ -23,6 +23,7 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 	size_t count = process_table_count(profile->processes), cursor = 0;
 	const struct hash_map_slot *slot;
 	const struct distribution *distribution;
+	const struct slow_region *slow_region;
 	const struct slow_io *slow_io;
 
 	array_foreach(&profile->rows, row)
@@ -33,6 +34,8 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 		mark(is_used, distribution->key.process, count);
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->process, count);
+	for (size_t i = 0; (slow_region = slow_region_list_at(profile->slow_regions, i)); i++)
+		mark(is_used, slow_region->process, count);
 	array_foreach(&profile->moments.items, moment)
 		mark(is_used, moment->process, count);
 	for (size_t i = 0; i < region_table_count(profile->regions); i++)
@@ -56,6 +59,7 @@ void profile_mark_frame_processes(const struct profile *profile, bool *is_used)
 void profile_mark_stacks(const struct profile *profile, bool *is_used)
 {
 	size_t count = profile_stack_count(profile);
+	const struct slow_region *slow_region;
 	const struct slow_io *slow_io;
 
 	array_foreach(&profile->rows, row) {
@@ -65,6 +69,8 @@ void profile_mark_stacks(const struct profile *profile, bool *is_used)
 	}
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->stack, count);
+	for (size_t i = 0; (slow_region = slow_region_list_at(profile->slow_regions, i)); i++)
+		mark(is_used, slow_region->stack, count);
 	array_foreach(&profile->heaps.items, heap)
 		mark(is_used, heap->stack, count);
 	array_foreach(&profile->moments.items, moment)

@@ -494,14 +494,6 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 
 /* ---- the budget ---- */
 
-static void mark_rows(const struct function *function, struct pkbpf_span_row *rows, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (rows[i].flags & PKBPF_REGION_FUNCTION &&
-		    strcmp(rows[i].name, function->name) == 0)
-			rows[i].flags |= PKBPF_REGION_LET_GO;
-}
-
 static void give_way(struct function_set *set, struct function *function, uint64_t time_ns,
 		     struct pkbpf_span_row *rows, uint32_t row_count)
 {
@@ -516,7 +508,7 @@ static void give_way(struct function_set *set, struct function *function, uint64
 		return;
 	}
 	function->state = FUNCTION_LET_GO;
-	mark_rows(function, rows, row_count);
+	region_rows_let_go(rows, row_count, function->name);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost (at least %" PRIu64
 		    " calls/s): it is let go",

@@ -11,11 +11,14 @@
 #include "base/cleanup.h"
 #include "base/parse_value.h"
 #include "source/regions/function_match.h"
+#include "source/regions/syscall_names.h"
 #include "source/source_options.h"
 
 #define USDT	      "usdt:"
+#define SYSCALL	      "syscall:"
 #define MAX_PROBES    512
 #define COST_PERMILLE 20
+#define SLOW_COUNT    10
 
 bool region_pair_parse(char *text, struct usdt_pair *ret_pair)
 {
@@ -49,6 +52,20 @@ static int parse_region(void *options, const char *value, struct error *error)
 	return 0;
 }
 
+static int add_syscalls(struct region_options *regions, const char *glob, struct error *error)
+{
+	if (!syscall_match_count(glob))
+		return error_set(error, EINVAL,
+				 "invalid value 'syscall:%s' for --function: no system call has "
+				 "this name; syscall:* means all",
+				 glob);
+	if (regions->syscall_count == REGION_PATTERNS_MAX)
+		return error_set(error, EINVAL, "more than %d times --function",
+				 REGION_PATTERNS_MAX);
+	regions->syscalls[regions->syscall_count++] = glob;
+	return 0;
+}
+
 static int parse_function(void *options, const char *value, struct error *error)
 {
 	struct region_options *regions = &((struct source_options *)options)->regions;
@@ -57,11 +74,14 @@ static int parse_function(void *options, const char *value, struct error *error)
 
 	if (!copy)
 		return error_set(error, ENOMEM, "out of memory");
-	if (strncmp(value, "kernel:", 7) == 0 || strncmp(value, "syscall:", 8) == 0)
+	if (strncmp(value, "kernel:", 7) == 0)
 		return error_set(error, EINVAL,
-				 "invalid value '%s' for --function: functions of the kernel and "
-				 "system calls are not counted; -e cpu,offcpu shows them in stacks",
+				 "invalid value '%s' for --function: functions of the kernel are "
+				 "not counted; -e cpu,offcpu shows them in stacks, and "
+				 "syscall:NAME counts system calls",
 				 value);
+	if (strncmp(value, SYSCALL, strlen(SYSCALL)) == 0)
+		return add_syscalls(regions, value + strlen(SYSCALL), error);
 	if (!function_pattern_parse(copy, &pattern))
 		return error_set(
 			error, EINVAL,
@@ -99,10 +119,28 @@ static int parse_probe_cost(void *options, const char *value, struct error *erro
 	return 0;
 }
 
+static int parse_slow_region(void *options, const char *value, struct error *error)
+{
+	struct region_options *regions = &((struct source_options *)options)->regions;
+
+	regions->wanted = true;
+	return parse_duration_ns(value, "--slow-region", &regions->slow_region_ns, error);
+}
+
+static int parse_slow_function(void *options, const char *value, struct error *error)
+{
+	struct region_options *regions = &((struct source_options *)options)->regions;
+
+	return parse_duration_ns(value, "--slow-function", &regions->slow_function_ns, error);
+}
+
 void region_options_init(struct source_options *options)
 {
-	options->regions =
-		(struct region_options){.max_probes = MAX_PROBES, .cost_permille = COST_PERMILLE};
+	options->regions = (struct region_options){.max_probes = MAX_PROBES,
+						   .cost_permille = COST_PERMILLE,
+						   .slow_region_ns = UINT64_MAX,
+						   .slow_function_ns = UINT64_MAX,
+						   .slow_count = SLOW_COUNT};
 }
 
 const struct option_row region_option_rows[] = {
@@ -129,14 +167,25 @@ const struct option_row region_option_rows[] = {
 		 "-n FILE` lists the probes of a file."},
 	{0, "function", "[LIB:]NAME",
 	 "count and measure each call of the functions with this name; LIB: of this library, "
-	 "default: of the program itself; *, ? and [...] match; repeatable",
+	 "default: of the program itself; *, ? and [...] match; syscall:NAME: system calls; "
+	 "repeatable",
 	 .group = OPTION_GROUP_EVENTS, .repeatable = true, .form = OPTION_PARSED,
 	 .parse = parse_function,
 	 .text = "NAME is a mangled or a demangled name without parameters, 0xADDRESS one of a "
 		 "stripped file. Calls are seen by probes on the first instructions and on all "
 		 "exits of a function; nothing on its stack changes, so exceptions, longjmp, "
 		 "coroutines and Go go on as before. Inlined calls are not seen. x86-64 only, "
-		 "since Linux 5.15."},
+		 "since Linux 5.15. System calls are seen on all architectures, those of 64-bit "
+		 "programs."},
+	{0, "slow-function", "TIME",
+	 "with --function: list the slowest calls one by one, if they take at least TIME",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_function,
+	 .text = "Each with its thread, its time on the CPU, in the run queue, asleep and in disk "
+		 "waits, and the stack with which it returned; --top limits their number."},
+	{0, "slow-region", "TIME",
+	 "as --regions; list the slowest regions one by one, if they take at least TIME",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_region,
+	 .text = "As --slow-function does with calls."},
 	{0, "max-probes", "N", "with --function: most functions; default 512",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_NUMBER,
 	 OPTION_AT(struct source_options, regions.max_probes), .least = 1, .most = 4096},

@@ -22,8 +22,13 @@ struct region_options {
 	size_t pair_count;
 	const char *functions[REGION_PATTERNS_MAX]; /* patterns, checked; borrowed */
 	size_t function_count;
+	const char *syscalls[REGION_PATTERNS_MAX]; /* patterns of names, checked; borrowed */
+	size_t syscall_count;
 	uint32_t max_probes;	/* most functions */
 	uint32_t cost_permille; /* of each CPU: what their probes may cost */
+	/* Those that take at least so long are listed one by one; UINT64_MAX: none are. */
+	uint64_t slow_region_ns, slow_function_ns;
+	size_t slow_count; /* at most */
 };
 
 void region_options_init(struct source_options *options);

@@ -211,3 +211,10 @@ void region_rows_free_ended(struct region_rows *rows, int index_fd, int free_fd,
 		}
 	}
 }
+
+void region_rows_let_go(struct pkbpf_span_row *rows, uint32_t count, const char *name)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i].flags & PKBPF_REGION_FUNCTION && strcmp(rows[i].name, name) == 0)
+			rows[i].flags |= PKBPF_REGION_LET_GO;
+}

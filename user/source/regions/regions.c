@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include <pkbpf/span.h>
+#include <pkbpf/syscall_sites.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@
 #include "source/regions/region_command.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
+#include "source/regions/syscall_set.h"
 #include "source/source.h"
 #include "source/source_options.h"
 
@@ -63,7 +65,9 @@ struct source {
 	struct region_probes *probes;
 	struct mapped_table row_table, stack_table, site_table;
 	uint32_t site_count;
+	uint32_t first_syscall;		/* site of system call 0, behind the others */
 	struct function_set *functions; /* NULL: none are wanted */
+	struct syscall_set *syscalls;	/* likewise */
 	bool wants_marks;		/* regions that programs mark, and pairs of probes */
 	struct region_pairs pairs;
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
@@ -82,6 +86,7 @@ static void regions_free(struct source *source)
 	bpf_link__destroy(source->on_exec);
 	region_probes_free(source->probes);
 	function_set_free(source->functions);
+	syscall_set_free(source->syscalls);
 	mapped_table_close(&source->row_table);
 	mapped_table_close(&source->stack_table);
 	mapped_table_close(&source->site_table);
@@ -98,7 +103,7 @@ static void regions_free(struct source *source)
 static bool regions_are_wanted(const struct source_options *options)
 {
 	return options->regions.wanted || options->regions.frames ||
-	       options->regions.function_count;
+	       options->regions.function_count || options->regions.syscall_count;
 }
 
 static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -111,10 +116,11 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->progs.span_site,  skeleton->progs.span_function,
 	};
 	struct bpf_map *const maps[] = {
-		skeleton->maps.span_threads,   skeleton->maps.span_stacks,
-		skeleton->maps.span_rows,      skeleton->maps.span_row_index,
-		skeleton->maps.span_ids,       skeleton->maps.span_free_stacks,
-		skeleton->maps.span_free_rows, skeleton->maps.span_sites,
+		skeleton->maps.span_threads,	skeleton->maps.span_stacks,
+		skeleton->maps.span_rows,	skeleton->maps.span_row_index,
+		skeleton->maps.span_ids,	skeleton->maps.span_free_stacks,
+		skeleton->maps.span_free_rows,	skeleton->maps.span_sites,
+		skeleton->maps.span_slow_users,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -123,16 +129,20 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		bpf_map__set_autocreate(maps[i], wanted);
 }
 
-static int size_maps(struct source *source, struct pkbpf_bpf *skeleton, bool functions)
+static int size_maps(struct source *source, struct pkbpf_bpf *skeleton,
+		     const struct region_options *options)
 {
+	uint32_t sites = SITES + (options->function_count ? FUNCTION_SITES : 0);
 	int err = mapped_table_configure(&source->row_table, skeleton->maps.span_rows, ROWS);
 
 	err = err ? err
 		  : mapped_table_configure(&source->stack_table, skeleton->maps.span_stacks,
 					   THREADS);
+	source->first_syscall = sites;
+	skeleton->rodata->first_syscall_site = sites;
+	sites += options->syscall_count ? PKBPF_SYSCALLS : 0;
 	err = err ? err
-		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites,
-					   SITES + (functions ? FUNCTION_SITES : 0));
+		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites, sites);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
@@ -182,6 +192,21 @@ static int choose_functions(struct source *source, const struct region_options *
 	return options->function_count ? function_set_new(&functions, &source->functions) : 0;
 }
 
+static int choose_syscalls(struct source *source, const struct region_options *options,
+			   struct pkbpf_bpf *skeleton)
+{
+	const struct syscall_set_options syscalls = {
+		.globs = options->syscalls,
+		.glob_count = options->syscall_count,
+		.cost_permille = options->cost_permille,
+		.cpu_count = session_cpu_count(source->session),
+		.log = session_options(source->session)->log,
+	};
+
+	syscall_set_choose(skeleton, options->syscall_count);
+	return options->syscall_count ? syscall_set_new(&syscalls, &source->syscalls) : 0;
+}
+
 static void leave_out_sites(struct pkbpf_bpf *skeleton)
 {
 	bpf_program__set_autoload(skeleton->progs.span_site, false);
@@ -204,7 +229,8 @@ static int regions_configure(struct session *session, const struct source_option
 				 "cannot count functions: --function needs x86-64 and Linux 5.15");
 	}
 	err = region_probes_new(skeleton, session_kernel_types(session), &source->probes);
-	err = err ? err : size_maps(source, skeleton, options->regions.function_count);
+	err = err ? err : size_maps(source, skeleton, &options->regions);
+	err = err ? err : choose_syscalls(source, &options->regions, skeleton);
 	source->wants_marks = options->regions.wanted || options->regions.frames;
 	if (!has_cookies()) {
 		leave_out_sites(skeleton);
@@ -220,6 +246,10 @@ static int regions_configure(struct session *session, const struct source_option
 	skeleton->rodata->span_config.has_accounts =
 		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
 	skeleton->rodata->span_config.want_frames = options->regions.frames;
+	skeleton->rodata->span_config.slow_region_ns = options->regions.slow_region_ns;
+	skeleton->rodata->span_config.slow_function_ns = options->regions.slow_function_ns;
+	skeleton->rodata->span_config.want_slow = options->regions.slow_region_ns != UINT64_MAX ||
+						  options->regions.slow_function_ns != UINT64_MAX;
 	*ret_source = source;
 	return 0;
 }
@@ -408,7 +438,14 @@ static int regions_attach(struct source *source, struct error *error)
 		return err;
 	if (source->functions)
 		function_set_begin(source->functions, source->site_table.items, SITES,
-				   source->site_table.count);
+				   source->first_syscall);
+	if (source->syscalls)
+		err = syscall_set_attach(source->syscalls, skeleton,
+					 (struct pkbpf_span_site *)source->site_table.items +
+						 source->first_syscall,
+					 error);
+	if (err)
+		return err;
 	if (session_options(source->session)->command)
 		region_command_files(session_options(source->session)->command, watch_file, source);
 	look_at_files(source);
@@ -470,6 +507,9 @@ static int regions_poll(struct source *source)
 	if (source->functions)
 		function_set_poll(source->functions, source->row_table.items,
 				  source->row_table.count);
+	if (source->syscalls)
+		syscall_set_poll(source->syscalls, source->row_table.items,
+				 source->row_table.count);
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
@@ -481,7 +521,10 @@ static int regions_poll(struct source *source)
 
 static int regions_rest_ms(const struct source *source)
 {
-	return source->functions ? function_set_rest_ms(source->functions) : INT_MAX;
+	int functions_ms = source->functions ? function_set_rest_ms(source->functions) : INT_MAX;
+	int syscalls_ms = source->syscalls ? syscall_set_rest_ms(source->syscalls) : INT_MAX;
+
+	return functions_ms < syscalls_ms ? functions_ms : syscalls_ms;
 }
 
 static int regions_cut(struct source *source, uint64_t until_ns)
@@ -521,6 +564,8 @@ static void regions_detach(struct source *source)
 	region_probes_remove(source->probes);
 	if (source->functions)
 		function_set_remove(source->functions);
+	if (source->syscalls)
+		syscall_set_detach(source->syscalls);
 	unfinished = calloc(ROWS, sizeof(*unfinished));
 	if (unfinished)
 		count_unfinished(source, unfinished);
