@@ -72,7 +72,7 @@ struct pprof {
 	uint32_t location_count;
 	ARRAY_OF(uint32_t) met;	  /* functions by their number - 1 */
 	ARRAY_OF(uint64_t) stack; /* of the sample at hand */
-	char peer[256];		  /* its peer's name */
+	char bare[256];		  /* name of a peer or region */
 };
 
 /* What a kind counts and measures, as other tools call it; others have their own name. */
@@ -288,25 +288,45 @@ static void write_label(struct pprof *pprof, const char *key, const char *text, 
 	proto_message(&pprof->message, SAMPLE_LABEL, &pprof->inner);
 }
 
-/* Without the brackets of the frame. */
-static const char *peer_of(struct pprof *pprof, const struct profile_row *row)
+/* The name of a frame that is no code, without its brackets. Valid until the next one. */
+static const char *bare_name(struct pprof *pprof, uint32_t frame)
 {
-	size_t count, functions;
-	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count), *function;
-	const struct frame *leaf = count ? profile_frame(pprof->profile, frames[0]) : NULL;
-	size_t length;
+	size_t functions, length;
+	const uint32_t *function = function_table_frame(pprof->functions, frame, &functions);
 
-	if (!leaf || leaf->location.space != FRAME_PEER)
-		return "";
-	function = function_table_frame(pprof->functions, frames[0], &functions);
 	if (!functions)
 		return "";
-	snprintf(pprof->peer, sizeof(pprof->peer), "%s",
+	snprintf(pprof->bare, sizeof(pprof->bare), "%s",
 		 function_table_get(pprof->functions, function[0])->name + 1);
-	length = strlen(pprof->peer);
+	length = strlen(pprof->bare);
 	if (length)
-		pprof->peer[length - 1] = '\0';
-	return pprof->peer;
+		pprof->bare[length - 1] = '\0';
+	return pprof->bare;
+}
+
+static bool is_in_space(const struct pprof *pprof, uint32_t frame, enum frame_space space)
+{
+	return profile_frame(pprof->profile, frame)->location.space == space;
+}
+
+static const char *peer_of(struct pprof *pprof, const struct profile_row *row)
+{
+	size_t count;
+	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count);
+
+	return count && is_in_space(pprof, frames[0], FRAME_PEER) ? bare_name(pprof, frames[0])
+								  : "";
+}
+
+/* The innermost one: regions are at the root of a stack. */
+static const char *region_of(struct pprof *pprof, const struct profile_row *row)
+{
+	size_t count, at;
+	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count);
+
+	for (at = count; at && is_in_space(pprof, frames[at - 1], FRAME_REGION);)
+		at--;
+	return at < count ? bare_name(pprof, frames[at]) : "";
 }
 
 static void write_labels(struct pprof *pprof, const struct profile_row *row)
@@ -329,6 +349,7 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 	write_label(pprof, "container", container, 0);
 	write_label(pprof, "state", kind->state_name ? kind->state_name(row->state) : "", 0);
 	write_label(pprof, "peer", peer_of(pprof, row), 0);
+	write_label(pprof, "region", region_of(pprof, row), 0);
 }
 
 static bool write_sample(struct pprof *pprof, const struct profile_row *row)
