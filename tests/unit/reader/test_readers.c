@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a reader may do, what it costs when it dies, hangs or lies, and that none is left. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "reader/readers_private.h"
+
+#define LARGE_BYTES (3U << 20)
+#define LIMIT_NS    (300 * NS_PER_MS)
+
+enum deed { SAYS, SAYS_MUCH, SAYS_SIZE, TRIES, DIES, HANGS, FAILS, LIES };
+
+static char much[LARGE_BYTES];
+
+static int say(struct reader_reply *reply, const void *bytes, size_t size)
+{
+	reply->pieces[0] = (struct iovec){(void *)bytes, size};
+	reply->count = 1;
+	return 0;
+}
+
+/* Bit set: it could do what it must not. */
+static uint32_t find_holes(void)
+{
+	int pid = (int)getppid();
+	const bool could[] = {
+		open("/etc/passwd", O_RDONLY) >= 0,
+		open("/proc/self/status", O_RDONLY) >= 0,
+		socket(AF_INET, SOCK_STREAM, 0) >= 0,
+		socket(AF_UNIX, SOCK_STREAM, 0) >= 0,
+		kill(pid, 0) == 0,
+		syscall(SYS_process_vm_readv, pid, NULL, 0, NULL, 0, 0) >= 0,
+		fork() >= 0,
+		prctl(PR_SET_DUMPABLE, 1) == 0,
+		fcntl(0, F_SETOWN, pid) == 0,
+		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+			MAP_FAILED,
+		geteuid() == 0 && syscall(SYS_setuid, 0) == 0,
+		unlink("/tmp/pkbpf-none") == 0 || errno == ENOENT,
+	};
+	uint32_t holes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(could); i++)
+		holes |= (uint32_t)could[i] << i;
+	return holes;
+}
+
+static int serve(const struct reader_request *request, struct reader_reply *reply)
+{
+	static uint32_t holes;
+	static struct stat status;
+
+	switch (*(const enum deed *)request->bytes) {
+	case SAYS:
+		return say(reply, "hello", 5);
+	case SAYS_MUCH:
+		return say(reply, much, sizeof(much));
+	case SAYS_SIZE:
+		if (fstat(request->fd, &status) < 0)
+			return -errno;
+		return say(reply, &status.st_size, sizeof(status.st_size));
+	case TRIES:
+		holes = find_holes();
+		return say(reply, &holes, sizeof(holes));
+	case DIES:
+		__builtin_trap();
+	case HANGS:
+		for (volatile int i = 0;; i++)
+			;
+	case FAILS:
+		return -ENOEXEC;
+	case LIES:
+		return -ENOTCONN;
+	default:
+		return -EINVAL;
+	}
+}
+
+static const reader_serve_fn services[READER_SERVICES] = {serve};
+
+struct told {
+	int count;
+	char last[256];
+};
+
+static void take_log(void *context, enum log_level level, const char *text)
+{
+	struct told *told = context;
+
+	told->count++;
+	snprintf(told->last, sizeof(told->last), "%s", text);
+}
+
+static struct readers *begin(void)
+{
+	struct readers *readers = NULL;
+	struct error error;
+
+	if (readers_start(services, &readers, &error) < 0) {
+		print_message("%s\n", error.text);
+		skip();
+	}
+	return readers;
+}
+
+static int ask(struct readers *readers, enum deed deed, int fd, struct reader_answer *answer)
+{
+	struct reader_question question = {
+		.lane = READER_NAMES,
+		.service = READER_BUILDS_TABLE,
+		.fd = fd,
+		.bytes = &deed,
+		.size = sizeof(deed),
+		.name = "/lib/libx.so",
+		.cpu_limit_ns = LIMIT_NS,
+	};
+
+	return readers_ask(readers, &question, answer);
+}
+
+static void require_hello(struct readers *readers)
+{
+	struct reader_answer answer;
+
+	assert_int_equal(ask(readers, SAYS, -1, &answer), 0);
+	assert_int_equal(answer.size, 5);
+	assert_memory_equal(answer.bytes, "hello", 5);
+	reader_answer_done(&answer);
+}
+
+static void test_answers(void **state)
+{
+	struct readers *readers = begin();
+	struct reader_answer answer;
+	int fd = reader_memory_file("12345678", 8);
+	off_t size;
+
+	memset(much, 'm', sizeof(much));
+	require_hello(readers);
+	assert_int_equal(ask(readers, SAYS_MUCH, -1, &answer), 0);
+	assert_int_equal(answer.size, sizeof(much));
+	assert_non_null(answer.mapping);
+	reader_answer_done(&answer);
+	assert_int_equal(ask(readers, SAYS_SIZE, fd, &answer), 0);
+	memcpy(&size, answer.bytes, sizeof(size));
+	assert_int_equal(size, 8);
+	reader_answer_done(&answer);
+	assert_int_equal(ask(readers, FAILS, -1, &answer), -ENOEXEC);
+	assert_int_equal(readers_lost_files(readers), 0);
+	assert_true(readers_cpu_ns(readers) > 0);
+	close(fd);
+	readers_stop(readers);
+}
+
+static void test_has_no_rights(void **state)
+{
+	struct readers *readers = begin();
+	struct reader_answer answer;
+	uint32_t holes;
+
+	assert_int_equal(ask(readers, TRIES, -1, &answer), 0);
+	memcpy(&holes, answer.bytes, sizeof(holes));
+	assert_int_equal(holes, 0);
+	reader_answer_done(&answer);
+	readers_stop(readers);
+}
+
+static void test_death_costs_one_answer(void **state)
+{
+	struct readers *readers = begin();
+	struct told told = {0};
+	const struct log log = {LOG_WARNING, take_log, &told};
+	struct reader_answer answer;
+
+	readers_set_log(readers, &log);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ask(readers, DIES, -1, &answer), -EPIPE);
+		require_hello(readers);
+	}
+	assert_int_equal(told.count, 3);
+	assert_non_null(strstr(told.last, "libx.so"));
+	assert_int_equal(readers_lost_files(readers), 3);
+	readers_stop(readers);
+}
+
+static void test_loop_costs_one_answer(void **state)
+{
+	struct readers *readers = begin();
+	struct reader_answer answer;
+
+	assert_int_equal(ask(readers, HANGS, -1, &answer), -ETIMEDOUT);
+	require_hello(readers);
+	/* The time that was spent counts, although its process is gone. */
+	assert_true(readers_cpu_ns(readers) >= LIMIT_NS / 2);
+	assert_int_equal(readers_lost_files(readers), 1);
+	readers_stop(readers);
+}
+
+/* No reader may have its file read with more rights. */
+static void test_lie(void **state)
+{
+	struct readers *readers = begin();
+	struct reader_answer answer;
+
+	assert_int_equal(ask(readers, LIES, -1, &answer), -EBADMSG);
+	require_hello(readers);
+	readers_stop(readers);
+}
+
+static void test_none(void **state)
+{
+	struct reader_answer answer;
+
+	assert_int_equal(ask(NULL, SAYS, -1, &answer), -ENOTCONN);
+	assert_int_equal(readers_cpu_ns(NULL), 0);
+	assert_int_equal(readers_memory_bytes(NULL), 0);
+	readers_stop(NULL);
+}
+
+static bool lives(pid_t pid)
+{
+	return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+static void test_end_of_keeper(void **state)
+{
+	struct readers *readers = begin();
+	struct told told = {0};
+	const struct log log = {LOG_WARNING, take_log, &told};
+	struct reader_answer answer;
+
+	readers_set_log(readers, &log);
+	require_hello(readers);
+	kill(readers->keeper, SIGKILL);
+	/* The socket is closed when both have ended. */
+	for (int i = 0; i < 1000 && ask(readers, SAYS, -1, &answer) == 0; i++) {
+		reader_answer_done(&answer);
+		usleep(10000);
+	}
+	assert_int_equal(ask(readers, SAYS, -1, &answer), -ENOTCONN);
+	assert_int_equal(told.count, 1);
+	readers_stop(readers);
+}
+
+static void test_nobody_is_left(void **state)
+{
+	struct readers *readers = begin();
+	pid_t keeper = readers->keeper, reader;
+
+	require_hello(readers);
+	reader = readers->board->lanes[READER_NAMES].pid;
+	assert_true(lives(keeper));
+	assert_true(lives(reader));
+	readers_stop(readers);
+	assert_false(lives(keeper));
+	assert_false(lives(reader));
+}
+
+/* ---- answers that no sound reader gives ---- */
+
+static int memory_file(size_t size, int seals)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	if (seals)
+		assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	return fd;
+}
+
+static void test_files_that_may_change(void **state)
+{
+	const int all = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+	struct reader_answer answer;
+
+	assert_int_equal(reader_answer_map(memory_file(4096, 0), 4096, &answer), -EBADMSG);
+	assert_int_equal(reader_answer_map(memory_file(4096, F_SEAL_WRITE), 4096, &answer),
+			 -EBADMSG);
+	assert_int_equal(reader_answer_map(memory_file(4096, all), 8192, &answer), -EBADMSG);
+	assert_int_equal(reader_answer_map(memory_file(0, all), 0, &answer), -EBADMSG);
+	assert_int_equal(reader_answer_map(open("/dev/zero", O_RDONLY), 4096, &answer), -EBADMSG);
+	assert_int_equal(reader_answer_map(memory_file(4096, all), 4096, &answer), 0);
+	reader_answer_done(&answer);
+}
+
+static void test_messages(void **state)
+{
+	struct reader_packet packet = {.head.tell = {.kind = READER_ANSWERS, .size = 4}};
+	const size_t head = sizeof(packet.head.tell);
+	struct reader_answer answer;
+
+	assert_int_equal(reader_answer_take(&packet, head + 4, -1, &answer), 0);
+	assert_int_equal(answer.size, 4);
+	reader_answer_done(&answer);
+	assert_int_equal(reader_answer_take(&packet, head + 3, -1, &answer), -EBADMSG);
+	assert_int_equal(reader_answer_take(&packet, head - 1, -1, &answer), -EBADMSG);
+	packet.head.tell.result = 1;
+	assert_int_equal(reader_answer_take(&packet, head + 4, -1, &answer), -EBADMSG);
+	packet.head.tell.result = INT32_MIN;
+	assert_int_equal(reader_answer_take(&packet, head + 4, -1, &answer), -EBADMSG);
+	packet.head.tell.result = 0;
+	packet.head.tell.kind = 7;
+	assert_int_equal(reader_answer_take(&packet, head + 4, -1, &answer), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_has_no_rights),
+		cmocka_unit_test(test_death_costs_one_answer),
+		cmocka_unit_test(test_loop_costs_one_answer),
+		cmocka_unit_test(test_lie),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_end_of_keeper),
+		cmocka_unit_test(test_nobody_is_left),
+		cmocka_unit_test(test_files_that_may_change),
+		cmocka_unit_test(test_messages),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

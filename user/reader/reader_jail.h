@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Takes all rights from the calling process, for good; private to this folder. */
+#ifndef PKBPF_READER_READER_JAIL_H
+#define PKBPF_READER_READER_JAIL_H
+
+/* Another user than root, who owns nothing; no capability, no new privileges, no core dumps,
+ * nothing for other processes of that user to look into. Negative errno: it still has rights. */
+int reader_jail_drop(void);
+/* From now on, system calls fail with EPERM but those that read from open files, take memory and
+ * answer; memory, CPU time, files and their sizes are limited. Negative errno. */
+int reader_jail_close(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes that read files of targets for us: whoever takes over a parser there has no capability,
+ * no network and no file but the one that was handed in. Its end costs the answer to one question.
+ *
+ *	pkbpf ── keeper ─┬─ reader (tables)
+ *	                 └─ reader (names)
+ *
+ * The keeper is forked while the program is small and has one thread. It parses nothing: it starts
+ * readers, ends one that takes too long, and starts the next. All of them end with the program,
+ * however that ends.
+ *
+ * Each lane has a reader and a lock of its own: questions of one lane wait for each other. All
+ * functions may be called by any thread, but for start and stop.
+ */
+#ifndef PKBPF_READER_READERS_H
+#define PKBPF_READER_READERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "reader/reader_service.h"
+
+enum reader_lane {
+	READER_TABLES = 0, /* of the thread that builds unwind tables */
+	READER_NAMES = 1,
+	READER_LANES,
+};
+
+/* What can be asked for; who starts readers says by which function each is answered. */
+enum reader_service {
+	READER_BUILDS_TABLE = 0,
+	READER_SERVICES,
+};
+
+struct readers;
+
+/* Forks the keeper, so call it while the program has one thread and has not loaded anything, with
+ * the rights that it has then. services: borrowed for good, READER_SERVICES of them, NULL: not
+ * provided. -EPERM, -EINVAL…: no such process is to be had here; with the sentence. */
+int readers_start(const reader_serve_fn *services, struct readers **ret_readers,
+		  struct error *error);
+/* Ends all of them. NULL is fine. No question may be under way. */
+void readers_stop(struct readers *readers);
+/* Gets what goes wrong. Borrowed; NULL: nobody. */
+void readers_set_log(struct readers *readers, const struct log *log);
+
+struct reader_question {
+	enum reader_lane lane;
+	enum reader_service service;
+	int fd; /* borrowed */
+	const void *bytes;
+	size_t size;
+	const char *name;      /* of the file, for what is said about it */
+	uint64_t cpu_limit_ns; /* CPU time of the reader; it has READER_SLOWNESS times that to wait
+				*/
+};
+
+/* How much longer than its CPU time an answer may take, on a machine that has other things to do.
+ */
+#define READER_SLOWNESS 10
+
+struct reader_answer {
+	/* read-only; nobody else can change them any more */
+	const void *bytes;
+	size_t size;
+	void *owned, *mapping; /* private */
+};
+
+/*
+ * Asks, and waits for the answer; the caller gives it back with reader_answer_done(). What is in it
+ * was made by a process that may have been taken over: every index, count and offset is to be
+ * checked. Negative errno of the service, as far as it is to be believed;
+ * -EPIPE: the reader ended; -ETIMEDOUT: it took too long; -EBADMSG: not an answer.
+ * -ENOTCONN: there are no readers (any more), or readers is NULL: the file may be read here. Never
+ * the word of a reader.
+ */
+int readers_ask(struct readers *readers, const struct reader_question *question,
+		struct reader_answer *ret_answer);
+void reader_answer_done(struct reader_answer *answer);
+/* Says that the bytes of an answer were none: its file is lost. */
+void readers_reject(struct readers *readers, const struct reader_question *question);
+
+/* A descriptor of a copy of bytes in memory, to be asked about; the caller closes it. */
+int reader_memory_file(const void *bytes, size_t size);
+
+/* CPU time of all of them so far, also of those that have ended. NULL: 0. */
+uint64_t readers_cpu_ns(struct readers *readers);
+/* Bytes of memory that they have to themselves. NULL: 0. */
+uint64_t readers_memory_bytes(struct readers *readers);
+
+/* Files that were lost: their reader ended, took too long or answered nonsense. */
+uint64_t readers_lost_files(struct readers *readers);
+
+#endif
