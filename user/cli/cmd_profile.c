@@ -165,6 +165,7 @@ static int prepare(struct profiling *profiling)
 	if (options->live.targets.command &&
 	    live_run_launch(profiling->run, &profiling->mask_before, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_NOT_STARTED);
+	live_run_keep_apart(profiling->run);
 	if (privileges_reduce(options->live.debuginfod, &error) < 0 ||
 	    listen_for_stop(profiling, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_FAILED);

@@ -165,6 +165,7 @@ static int prepare(struct serving *serving)
 	if (err < 0)
 		return fail(serving, &error,
 			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
+	live_run_keep_apart(serving->run);
 	if (privileges_reduce(false, &error) < 0)
 		return fail(serving, &error, EXIT_STATUS_FAILED);
 	serving->signals = stop_signals_new(nothing_to_abandon, serving, &error);
@@ -367,8 +368,10 @@ static int begin_anew(struct serving *serving, struct error *error)
 	serving->own.listen = before.listen;
 	serving->own.store = before.store;
 	err = live_run_new(&serving->live, &serving->run, error);
-	return err < 0 ? err
-		       : live_run_set_stop(serving->run, stop_signals_fd(serving->signals), error);
+	if (err < 0)
+		return err;
+	live_run_keep_apart(serving->run);
+	return live_run_set_stop(serving->run, stop_signals_fd(serving->signals), error);
 }
 
 /* ---- the run ---- */

@@ -275,6 +275,7 @@ static int prepare(struct watching *watching)
 	sigemptyset(&resize);
 	sigaddset(&resize, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, &resize, NULL);
+	live_run_keep_apart(watching->run);
 	if (privileges_reduce(false, &error) < 0)
 		return fail(watching, &error, EXIT_STATUS_FAILED);
 	watching->signals = stop_signals_new(abandon, watching, &error);

@@ -175,7 +175,7 @@ static int begin_interval(struct live_capture *live, struct error *error)
 	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
 	if (err < 0)
 		return err;
-	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	live->start_cpu_ns = live_cpu_ns(live);
 	live_overhead_begin(live);
 	return live_memory_begin(live, error);
 }
@@ -252,8 +252,7 @@ int live_capture_cut(struct live_capture *live)
 		live_memory_keep_stacks(live);
 	if (source_set_cut(live->sources) < 0)
 		log_warning(log, "some events are counted in the next interval: out of memory");
-	*edge = (struct live_edge){.sequence = live->sequence++,
-				   .cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID)};
+	*edge = (struct live_edge){.sequence = live->sequence++, .cpu_ns = live_cpu_ns(live)};
 	live_memory_counters(live, edge->counters);
 	session_bpf_time_ns(live->session, &edge->bpf_cpu_ns);
 	if (session_cut(live->session, live->sequence, &error) < 0)

@@ -58,6 +58,8 @@ void live_memory_limit(struct live_capture *live);
 /* Between slices: gives back what is kept of processes that have ended, and symbol tables of
  * programs that nobody runs any more. */
 void live_memory_release(struct live_capture *live);
+/* CPU time of this program and of those that read files for it. */
+uint64_t live_cpu_ns(const struct live_capture *live);
 /* Keeps what the capture costs within bounds. */
 void live_overhead_begin(struct live_capture *live);
 void live_overhead_look(struct live_capture *live);

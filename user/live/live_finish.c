@@ -12,6 +12,7 @@
 #include "profile/kind_table.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
+#include "reader/readers.h"
 #include "symbol/elf/debuginfod.h"
 #include "symbol/jit/code_history.h"
 
@@ -101,20 +102,23 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 		info->bpf_limit_permille = live->options.sources.offcpu.max_overhead_permille;
 }
 
-static void note_cost(struct profile_info *info)
+static void note_cost(const struct live_capture *live, struct profile_info *info)
 {
+	struct readers *readers = live->options.session.readers;
 	struct rusage own = {0};
 
 	info->own_pid = (uint32_t)getpid();
 	if (getrusage(RUSAGE_SELF, &own) == 0) {
-		info->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime);
-		info->max_resident_bytes = (uint64_t)own.ru_maxrss * 1024;
+		info->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime) +
+				   readers_cpu_ns(readers);
+		info->max_resident_bytes =
+			(uint64_t)own.ru_maxrss * 1024 + readers_memory_bytes(readers);
 	}
 }
 
 void live_capture_note_cost(struct live_capture *live)
 {
-	note_cost(profile_info(live->profile));
+	note_cost(live, profile_info(live->profile));
 }
 
 void live_capture_log_cost(const struct live_capture *live)
@@ -180,7 +184,7 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 	settle_code(live, slice);
 	if (live->symbolizer)
 		profile_symbolize(slice, live->symbolizer);
-	note_cost(profile_info(slice));
+	note_cost(live, profile_info(slice));
 	end = find_edge(live, profile_info(slice)->sequence);
 	if (end)
 		profile_info(slice)->own_cpu_ns = end->cpu_ns;

@@ -11,6 +11,7 @@
 #include "live/live_capture_private.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
+#include "reader/readers.h"
 #include "symbol/jit/code_history.h"
 
 /* Back-off after a garbage collection of mapped files: pause = its duration (50 to 400 ms) × times,
@@ -192,7 +193,8 @@ static uint64_t memory_in_use(struct live_capture *live, uint64_t now_ns)
 		live->map_bytes = map_memory_bytes("/proc/self");
 		live->next_map_look_ns = now_ns + MAP_LOOK_NS;
 	}
-	return own_memory_bytes("/proc/self") + live->map_bytes;
+	return own_memory_bytes("/proc/self") + live->map_bytes +
+	       readers_memory_bytes(live->options.session.readers);
 }
 
 int live_memory_begin(struct live_capture *live, struct error *error)

@@ -2,6 +2,13 @@
 /* Keeps the CPU time of a running capture within --max-overhead. */
 #include "base/clock.h"
 #include "live/live_capture_private.h"
+#include "reader/readers.h"
+
+uint64_t live_cpu_ns(const struct live_capture *live)
+{
+	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) +
+	       readers_cpu_ns(live->options.session.readers);
+}
 
 void live_overhead_begin(struct live_capture *live)
 {
@@ -12,7 +19,7 @@ void live_overhead_begin(struct live_capture *live)
 		.kinds_mask = live->options.session.kinds_mask,
 	};
 	live->overhead_since_ns = clock_now_ns();
-	live->overhead_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	live->overhead_cpu_ns = live_cpu_ns(live);
 }
 
 void live_overhead_look(struct live_capture *live)
@@ -26,7 +33,7 @@ void live_overhead_look(struct live_capture *live)
 
 	if (!live->overhead.limit_permille || passed_ns < NS_PER_SECOND)
 		return;
-	cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	cpu_ns = live_cpu_ns(live);
 	share = session_program_share(live->session);
 	percent = 100 * (double)(cpu_ns - live->overhead_cpu_ns) / (double)passed_ns;
 	if (share.passed_ns)

@@ -13,11 +13,13 @@
 #include "live/container_watch.h"
 #include "live/jvm_map.h"
 #include "live/live_capture.h"
+#include "live/live_readers.h"
 #include "live/memory_limit.h"
 #include "live/sampler_check.h"
 #include "live/target_check.h"
 #include "process/cgroup/cgroup.h"
 #include "process/cgroup/container_match.h"
+#include "reader/readers.h"
 #include "source/alloc/sampler_library.h"
 #include "source/source.h"
 #include "unwind/table/loader.h"
@@ -43,6 +45,7 @@ struct live_run {
 	uint32_t command_pid; /* 0: none */
 	struct cgroup_paths cgroups;
 	struct container_watch *containers; /* NULL: none were asked for */
+	struct readers *readers;	    /* NULL: this process reads files of targets */
 	struct live_capture *capture;
 	uint64_t next_slice_ns, next_interval_ns; /* cuts that are due; UINT64_MAX: none */
 	uint64_t interval_end_ns;		  /* of the interval that is handed on */
@@ -237,6 +240,7 @@ int live_run_start(struct live_run *run, struct error *error)
 				.sparing = options->sparing,
 				.frequency_hz = options->frequency_hz,
 				.per_thread = options->per_thread,
+				.readers = run->readers,
 				.log = options->log,
 			},
 		.sources = options->sources,
@@ -260,6 +264,11 @@ int live_run_start(struct live_run *run, struct error *error)
 		ask_jvm(run, options->targets.pids.items[i]);
 	live_targets_choose(&options->targets, &run->cgroups, &run->command_pid, &capture.session);
 	return live_capture_start(&capture, &run->capture, error);
+}
+
+void live_run_keep_apart(struct live_run *run)
+{
+	run->readers = live_readers_start(run->options.log);
 }
 
 int live_run_release(struct live_run *run, struct error *error)
@@ -515,6 +524,7 @@ void live_run_free(struct live_run *run)
 	if (!run)
 		return;
 	live_capture_free(run->capture);
+	readers_stop(run->readers);
 	command_free(run->command);
 	run_watch_free(run->watch);
 	container_watch_free(run->containers);

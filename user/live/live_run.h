@@ -3,8 +3,9 @@
  * A capture from its options to its profile, for the command line, a daemon, a live view and tests.
  * One owner thread; steps in this order:
  *
- *	live_run_new → (live_run_launch) → (live_run_set_stop) → live_run_start → (live_run_release)
- *	→ live_run_until_end → live_run_stop → live_run_finish → live_run_free
+ *	live_run_new → (live_run_launch) → (live_run_keep_apart) → (live_run_set_stop) →
+ *live_run_start → (live_run_release) → live_run_until_end → live_run_stop → live_run_finish →
+ *live_run_free
  */
 #ifndef PKBPF_LIVE_LIVE_RUN_H
 #define PKBPF_LIVE_LIVE_RUN_H
@@ -40,6 +41,10 @@ int live_run_new(const struct live_options *options, struct live_run **ret_run,
 /* Forks the command of the targets, which waits for live_run_release. While the program has one
  * thread. mask: the signals that are blocked in it. -ECHILD. */
 int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error);
+/* Has files of targets read by processes without rights, which are forked now: while the program
+ * has one thread, and before it gives up the right to become another user. Where there are none to
+ * be had, a warning says so, and this process reads them. */
+void live_run_keep_apart(struct live_run *run);
 /* fd (borrowed) becomes readable when the capture shall stop. */
 int live_run_set_stop(struct live_run *run, int fd, struct error *error);
 /* Loads and attaches; events flow when it returns. Errors as those of

@@ -22,6 +22,7 @@
 struct pkbpf_bpf; /* the skeleton */
 
 struct process_table;
+struct readers;
 struct cgroup_paths;
 
 struct session_options {
@@ -53,6 +54,7 @@ struct session_options {
 	/* Mappings of processes, for the unwinder; the sink updates it from the stream. Borrowed
 	 * until session_free. */
 	struct process_table *processes;
+	struct readers *readers; /* borrowed; read files of targets; NULL: that is done here */
 	const struct log *log;
 };
 

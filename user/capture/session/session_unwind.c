@@ -22,6 +22,7 @@ struct session_unwind {
 	struct pkbpf_bpf *skeleton;
 	const struct log *log;
 	struct process_table *processes;
+	struct readers *readers;
 	bool only_relatives, on_demand, no_guess, want_python;
 	struct unwind_loader *loader;
 	struct table_scout *scout; /* while the object is loaded */
@@ -91,6 +92,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->skeleton = skeleton;
 	unwind->log = options->log;
 	unwind->processes = options->processes;
+	unwind->readers = options->readers;
 	unwind->want_python = options->want_python;
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
@@ -125,6 +127,7 @@ static int open_loader(struct session_unwind *unwind, struct error *error)
 		.on_demand = unwind->on_demand,
 		.files = process_table_files(unwind->processes),
 		.log = unwind->log,
+		.readers = unwind->readers,
 		.found = {&found, unwind},
 	};
 	struct unwind_loader_maps maps = {

@@ -202,7 +202,8 @@ int unwind_loader_new(const struct unwind_loader_maps *maps,
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	struct process_tracker_ops ops = {file_of, map_done, loader};
 	struct table_cache_options tables = {.files = options->files,
-					     .on_demand = options->on_demand};
+					     .on_demand = options->on_demand,
+					     .readers = options->readers};
 	int err;
 
 	if (!loader)

@@ -45,6 +45,7 @@ struct unwind_loader_options {
 	 * symbols of deleted files can be read later. */
 	struct mapped_file_table *files;
 	const struct log *log;
+	struct readers *readers; /* as in struct table_cache_options */
 	/* Receives code found in procfs without a record of it, during unwind_loader_poll(). Either
 	 * a record was lost, or mremap() moved the code, for which the kernel has no record. */
 	struct event_sink found;

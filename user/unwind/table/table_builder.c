@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/thread_priority.h"
+#include "unwind/table/table_reader.h"
 #include "unwind/table/table_room.h"
 
 /* With less free room than this, a chunk is created in advance, because creation waits for a grace
@@ -219,14 +220,18 @@ static void give_up(struct table_cache *cache, struct table_file *file)
 
 static void build(struct table_cache *cache, struct table_file *file, struct elf_file *image)
 {
-	uint64_t start_ns = clock_now_ns(), refused;
+	const struct table_order order = {
+		.readers = cache->readers,
+		.image = image,
+		.path = file->path,
+		.postpone = !file->wants_all,
+	};
+	uint64_t start_ns = clock_now_ns();
 	struct unwind_table *table = NULL;
 	int err;
 
 	cache->reuses_rules |= table_room_collect_rules(cache);
-	refused = rule_set_refused(cache->rules);
-	err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
-	file->lacks_rules = rule_set_refused(cache->rules) != refused;
+	err = table_reader_build(&order, cache->rules, &table, &file->lacks_rules);
 	/* A file that was overwritten meanwhile no longer has the code that was mapped. */
 	if (elf_program_written_ns(image) == file->written_ns)
 		publish(cache, file, err ? NULL : table, err && err != -ENODATA);

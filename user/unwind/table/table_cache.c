@@ -41,6 +41,7 @@ struct table_cache *table_cache_new(const struct table_memory *memory,
 	cache->initial_chunks = options->initial_chunks;
 	cache->on_demand = options->on_demand;
 	cache->mapped_files = options->files;
+	cache->readers = options->readers;
 	cache->slots = extent_allocator_new(memory->file_count);
 	pthread_mutex_init(&cache->lock, NULL);
 	pthread_condattr_init(&clock);
@@ -79,6 +80,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 	table_file_close(cache, file);
 	free(file->segments.items);
 	free(file->python);
+	free(file->path);
 	free(file->placement.extents);
 	free(file);
 }
@@ -136,6 +138,8 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	size_t size;
 	int fd, err;
 
+	if (cache->readers && !file->path)
+		file->path = strdup(mapped->path);
 	if (mapped->type == MAPPED_FILE_VDSO) {
 		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory,
 					    &size);

@@ -33,6 +33,7 @@ struct table_memory {
 
 struct mapped_file_table;
 struct python_image;
+struct readers;
 
 struct table_cache_options {
 	uint32_t max_chunks;	 /* cap of row memory, in MiB */
@@ -41,6 +42,7 @@ struct table_cache_options {
 	bool on_demand;
 	/* borrowed; outlives the cache. The cache uses its file numbers. */
 	struct mapped_file_table *files;
+	struct readers *readers; /* borrowed; they build tables. NULL: the cache does it itself */
 };
 
 struct table_cache_stats {

@@ -46,6 +46,7 @@ struct table_file {
 	/* its Python runtime; NULL: none; owner thread only */
 	struct python_image *python;
 	bool python_searched;
+	char *path; /* for what is said about it; NULL: with no readers */
 	/* UNWANTED: kept for a limited number of files; QUEUED: passed to the building thread */
 	struct elf_file *image;
 	void *image_memory; /* memory of the image of a vDSO */
@@ -66,6 +67,7 @@ struct table_cache {
 	struct table_memory memory;
 	uint32_t max_chunks, initial_chunks;
 	bool on_demand;
+	struct readers *readers;		/* borrowed; NULL: files are read here */
 	struct mapped_file_table *mapped_files; /* owner thread only; borrowed */
 	struct extent_allocator *slots;		/* of indexes in the files array */
 

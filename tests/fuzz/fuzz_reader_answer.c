@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a process that reads files of targets may answer once it has been taken over.
+ *
+ * The first byte chooses: 'M' a message; 'T' an unwind table.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/readers_private.h"
+#include "unwind/table/table_packet.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void take_message(const uint8_t *data, size_t size)
+{
+	static struct reader_packet packet;
+	struct reader_answer answer;
+
+	if (size > sizeof(packet))
+		size = sizeof(packet);
+	memset(&packet, 0, sizeof(packet.head));
+	memcpy(&packet, data, size);
+	if (reader_answer_take(&packet, size, -1, &answer) == 0)
+		reader_answer_done(&answer);
+}
+
+/* Every row of every page leads to a rule that there is. */
+static void use(const struct unwind_table *table, const struct rule_set *rules)
+{
+	for (uint32_t i = 0; i < table->page_count; i++) {
+		const struct pkbpf_unwind_page *page = &table->pages[i];
+
+		for (uint32_t row = 0; row < page->count; row++)
+			if (PKBPF_ROW_RULE(table->rows[page->first + row]) >= rule_set_count(rules))
+				abort();
+		unwind_table_lookup(table, rules,
+				    table->text_start + (uint64_t)i * PKBPF_TEXT_PAGE_SIZE + 7);
+	}
+}
+
+static void take_table(const uint8_t *data, size_t size)
+{
+	struct rule_set *rules = rule_set_new();
+	struct unwind_table *table = NULL;
+
+	if (rules && table_packet_read(data, size, rules, &table) == 0)
+		use(table, rules);
+	unwind_table_free(table);
+	rule_set_free(rules);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size && data[0] == 'M')
+		take_message(data + 1, size - 1);
+	else if (size && data[0] == 'T')
+		take_table(data + 1, size - 1);
+	return 0;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "live/live_readers.h"
+
+#include <stddef.h>
+
+#include "reader/readers.h"
+#include "unwind/table/table_reader.h"
+
+struct readers *live_readers_start(const struct log *log)
+{
+	static const reader_serve_fn services[READER_SERVICES] = {
+		[READER_BUILDS_TABLE] = table_reader_serve,
+	};
+	struct readers *readers = NULL;
+	struct error error;
+
+	if (readers_start(services, &readers, &error) < 0) {
+		log_warning(log, "%s: files of programs are read with the rights of pkbpf",
+			    error.text);
+		return NULL;
+	}
+	readers_set_log(readers, log);
+	return readers;
+}
