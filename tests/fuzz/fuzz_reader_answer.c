@@ -2,13 +2,15 @@
 /*
  * What a process that reads files of targets may answer once it has been taken over.
  *
- * The first byte chooses: 'M' a message; 'T' an unwind table.
+ * The first byte chooses: 'M' a message; 'T' an unwind table; 'N' names of addresses, whose
+ * number is the second byte.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/readers_private.h"
+#include "symbol/elf/names_packet.h"
 #include "unwind/table/table_packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -51,11 +53,36 @@ static void take_table(const uint8_t *data, size_t size)
 	rule_set_free(rules);
 }
 
+static void take_names(const uint8_t *data, size_t size)
+{
+	struct string_pool *strings = string_pool_new();
+	struct names_answer answer;
+	size_t length = 0;
+
+	if (!strings || !size) {
+		string_pool_free(strings);
+		return;
+	}
+	if (names_answer_read(data + 1, size - 1, data[0], strings, &answer) == 0) {
+		if (answer.symbols.count != data[0])
+			abort();
+		array_foreach(&answer.symbols, symbol)
+			for (size_t i = 0; i < symbol->line_count; i++)
+				length += strlen(symbol->lines[i].function);
+		if (length > size)
+			abort();
+	}
+	names_answer_done(&answer);
+	string_pool_free(strings);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size && data[0] == 'M')
 		take_message(data + 1, size - 1);
 	else if (size && data[0] == 'T')
 		take_table(data + 1, size - 1);
+	else if (size && data[0] == 'N')
+		take_names(data + 1, size - 1);
 	return 0;
 }

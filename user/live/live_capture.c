@@ -102,6 +102,7 @@ static int assemble(struct live_capture *live, struct error *error)
 		.debug_dir = "/usr/lib/debug",
 		.user_uid = live->options.user_uid,
 		.debuginfod = live->debuginfod,
+		.readers = live->options.session.readers,
 	};
 	/* Without one (out of memory) frames stay addresses. */
 	if (live->processes)

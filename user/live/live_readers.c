@@ -4,12 +4,15 @@
 #include <stddef.h>
 
 #include "reader/readers.h"
+#include "symbol/elf/names_service.h"
 #include "unwind/table/table_reader.h"
 
 struct readers *live_readers_start(const struct log *log)
 {
 	static const reader_serve_fn services[READER_SERVICES] = {
 		[READER_BUILDS_TABLE] = table_reader_serve,
+		[READER_NAMES_ADDRESSES] = names_service_answer,
+		[READER_FORGETS_FILES] = names_service_forget,
 	};
 	struct readers *readers = NULL;
 	struct error error;

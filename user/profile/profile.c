@@ -43,6 +43,8 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	}
 	return profile;
 }
+/* Frames whose names are asked for together: time for names may be short. */
+#define NAMED_AT_ONCE 128
 
 struct profile *profile_new(struct process_table *processes)
 {
@@ -410,6 +412,17 @@ static int compare_locations(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
+/* The places of some frames, which are about to be named. */
+static void prepare_frames(struct profile *profile, struct symbolizer *symbolizer,
+			   const uint32_t *order, size_t count)
+{
+	struct frame_location locations[NAMED_AT_ONCE];
+
+	for (size_t i = 0; i < count; i++)
+		locations[i] = frame_table_at(&profile->names->frames, order[i])->location;
+	symbolizer_prepare(symbolizer, locations, count);
+}
+
 /* Frames are in address order: a function usually has several, and is then looked up once.
  */
 bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
@@ -432,6 +445,10 @@ bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
 	while (named < count) {
+		if (named % NAMED_AT_ONCE == 0)
+			prepare_frames(profile, symbolizer, order + named,
+				       count - named < NAMED_AT_ONCE ? count - named
+								     : NAMED_AT_ONCE);
 		name_frame(frame_table_at(&profile->names->frames, order[named++]), symbolizer);
 		if (until_ns < UINT64_MAX && clock_now_ns() >= until_ns)
 			break;

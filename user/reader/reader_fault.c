@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
+
+#define LOOP_LIMIT_NS (200 * NS_PER_MS)
 
 enum reader_fault reader_fault_of(const char *path)
 {
@@ -26,6 +29,11 @@ enum reader_fault reader_fault_of(const char *path)
 		    strcmp(wanted + strlen(words[i].word), name) == 0)
 			return words[i].fault;
 	return READER_SOUND;
+}
+
+uint64_t reader_fault_limit_ns(enum reader_fault fault, uint64_t limit_ns)
+{
+	return fault == READER_LOOPS ? LOOP_LIMIT_NS : limit_ns;
 }
 
 /* As long as the answer was, and different with each byte. */
@@ -61,6 +69,12 @@ void reader_fault_commit(enum reader_fault fault, struct reader_reply *reply)
 }
 
 #else
+
+uint64_t reader_fault_limit_ns(enum reader_fault fault, uint64_t limit_ns)
+{
+	(void)fault;
+	return limit_ns;
+}
 
 enum reader_fault reader_fault_of(const char *path)
 {

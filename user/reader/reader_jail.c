@@ -19,7 +19,7 @@
 /* Debug information of the largest programs is read as a whole. */
 #define MAX_MEMORY_BYTES (6ULL << 30)
 /* Its own, the file that is read, debug files that belong to it. */
-#define MAX_FILES 64
+#define MAX_FILES 1024
 /* A reader ends itself long before, between two questions. */
 #define MAX_CPU_SECONDS 3600
 

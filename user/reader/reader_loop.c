@@ -17,6 +17,30 @@
 /* Then the next process begins, with nothing of what the last one has kept. */
 #define MOST_CPU_NS (600 * NS_PER_SECOND)
 
+int reader_request_file(const struct reader_request *request, const void *bytes, size_t size)
+{
+	struct reader_tell tell = {
+		.sequence = request->sequence, .kind = READER_WANTS, .size = size};
+	const struct iovec piece = {(void *)bytes, size};
+	struct reader_packet packet;
+	ssize_t got;
+	int fd, err = reader_send(request->socket_fd, &tell, sizeof(tell), &piece, 1, -1);
+
+	if (err)
+		return err;
+	got = reader_receive(request->socket_fd, 0, &packet, &fd);
+	if (got == (ssize_t)sizeof(packet.head.give) &&
+	    packet.head.give.sequence == request->sequence)
+		err = packet.head.give.result;
+	else
+		err = -EPIPE;
+	if (!err)
+		return fd < 0 ? -EBADMSG : fd;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
 static uint64_t size_of(const struct reader_reply *reply)
 {
 	uint64_t size = 0;
@@ -76,8 +100,11 @@ static int answer(const struct reader_keeper *keeper, int socket_fd,
 		  const struct reader_packet *packet, size_t size, int fd)
 {
 	const struct reader_ask *ask = &packet->head.ask;
-	struct reader_request request = {fd, (const char *)packet + sizeof(*ask),
-					 size - sizeof(*ask)};
+	struct reader_request request = {.fd = fd,
+					 .bytes = (const char *)packet + sizeof(*ask),
+					 .size = size - sizeof(*ask),
+					 .socket_fd = socket_fd,
+					 .sequence = ask->sequence};
 	struct reader_reply reply = {.count = 0};
 	int result = -EINVAL, err;
 	bool is_large;

@@ -21,6 +21,7 @@ struct reader_ask {
 
 enum reader_tell_kind {
 	READER_ANSWERS = 0x52414e53,
+	READER_WANTS = 0x5257414e, /* a further file, described in the bytes that follow */
 	READER_ENDED = 0x52454e44, /* of the keeper: the reader of this question is gone */
 };
 
@@ -30,6 +31,13 @@ struct reader_tell {
 	uint32_t kind;
 	int32_t result;
 	uint64_t size;
+};
+
+/* To a reader that wants a file, which comes with it if result is 0. */
+struct reader_give {
+	uint64_t sequence;
+	int32_t result;
+	uint32_t padding;
 };
 
 /* To the keeper. */
@@ -52,6 +60,7 @@ struct reader_packet {
 	union {
 		struct reader_ask ask;
 		struct reader_tell tell;
+		struct reader_give give;
 		struct reader_order order;
 	} head;
 	unsigned char bytes[READER_INLINE_BYTES];

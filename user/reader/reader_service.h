@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 
 /* Bytes of a request besides its descriptor. */
-#define READER_MAX_REQUEST_BYTES 4096
+#define READER_MAX_REQUEST_BYTES 16384
 /* A reply up to this size goes into a message, a larger one into a file in memory. */
 #define READER_INLINE_BYTES 32768
 /* The largest table that is known, of a browser, has 20 MiB. */
@@ -23,7 +23,14 @@ struct reader_request {
 	int fd;		   /* owned by the caller; closed after the reply */
 	const void *bytes; /* at most READER_MAX_REQUEST_BYTES */
 	size_t size;
+	/* private */
+	int socket_fd;
+	uint64_t sequence;
 };
+
+/* Asks who asked for a further file, which these bytes describe. Returns a descriptor that the
+ * caller closes; negative errno. */
+int reader_request_file(const struct reader_request *request, const void *bytes, size_t size);
 
 struct reader_reply {
 	struct iovec pieces[READER_REPLY_PIECES];

@@ -28,6 +28,8 @@
 #define END_WAIT_NS	(5 * NS_PER_SECOND)
 #define MAX_ERRNO	4095
 #define STATM_MAX_BYTES 4096
+/* Split debug information has one for each unit, of which those are asked for that names need. */
+#define MAX_FURTHER_FILES 4096
 /* What is lost is told one by one up to here. */
 #define MAX_WARNINGS 8
 
@@ -265,9 +267,10 @@ static int send_question(struct lane *lane, const struct reader_question *questi
 
 /* Waits for a message until either clock has run out. -ETIMEDOUT. */
 static int await(struct readers *readers, const struct reader_question *question,
-		 uint64_t cpu_since_ns)
+		 uint64_t cpu_since_ns, uint64_t begin_ns)
 {
-	uint64_t limit_ns = question->cpu_limit_ns, begin_ns = clock_now_ns();
+	uint64_t limit_ns =
+		reader_fault_limit_ns(reader_fault_of(question->name), question->cpu_limit_ns);
 	struct pollfd wait = {.fd = readers->lanes[question->lane].fd, .events = POLLIN};
 
 	for (;;) {
@@ -281,6 +284,21 @@ static int await(struct readers *readers, const struct reader_question *question
 		    clock_now_ns() - begin_ns > READER_SLOWNESS * limit_ns)
 			return -ETIMEDOUT;
 	}
+}
+
+/* The reader waits for it, as long as it is no more than a sound one could want. */
+static int give_file(struct lane *lane, const struct reader_question *question,
+		     const struct reader_packet *packet, size_t size)
+{
+	struct reader_give give = {.sequence = lane->sequence, .result = -EPERM};
+	size_t head = sizeof(packet->head.tell);
+	_cleanup_close_ int fd = -1;
+
+	if (question->open && size - head <= READER_MAX_REQUEST_BYTES) {
+		fd = question->open(question->context, (const char *)packet + head, size - head);
+		give.result = fd < 0 ? fd : 0;
+	}
+	return reader_send(lane->fd, &give, sizeof(give), NULL, 0, fd);
 }
 
 /* The next message about this question; older ones are about questions that were given up. */
@@ -369,26 +387,48 @@ int reader_answer_take(const struct reader_packet *packet, size_t size, int fd,
 	return 0;
 }
 
+/* The next message that is no request for a file. -ETIMEDOUT; 0: all is over. */
+static ssize_t await_answer(struct readers *readers, const struct reader_question *question,
+			    uint64_t cpu_since_ns, struct reader_packet *packet, int *ret_fd)
+{
+	struct lane *lane = &readers->lanes[question->lane];
+	uint64_t begin_ns = clock_now_ns();
+	unsigned int given = 0;
+
+	for (;;) {
+		int err = await(readers, question, cpu_since_ns, begin_ns);
+		ssize_t got = err ? err : receive(lane, packet, ret_fd);
+
+		if (got == -EAGAIN)
+			continue;
+		if (got <= 0 || packet->head.tell.kind != READER_WANTS)
+			return got;
+		if (*ret_fd >= 0)
+			close(*ret_fd);
+		*ret_fd = -1;
+		if (given++ == MAX_FURTHER_FILES)
+			return -ETIMEDOUT;
+		err = give_file(lane, question, packet, (size_t)got);
+		if (err)
+			return err;
+	}
+}
+
 static int ask(struct readers *readers, const struct reader_question *question,
 	       struct reader_answer *ret_answer)
 {
 	struct lane *lane = &readers->lanes[question->lane];
 	uint64_t cpu_since_ns = reader_cpu_ns(pid_of(readers, question->lane));
 	struct reader_packet packet;
-	ssize_t got = -EAGAIN;
+	ssize_t got;
 	int fd = -1, err = send_question(lane, question);
 
 	if (err)
 		return err == -EPIPE || err == -ECONNRESET ? note_end_of_all(readers) : err;
-	while (got == -EAGAIN) {
-		err = await(readers, question, cpu_since_ns);
-		if (err == -ETIMEDOUT)
-			return give_up(readers, question);
-		if (err)
-			return err;
-		got = receive(lane, &packet, &fd);
-	}
-	if (got == 0 || got == -ECONNRESET)
+	got = await_answer(readers, question, cpu_since_ns, &packet, &fd);
+	if (got == -ETIMEDOUT)
+		return give_up(readers, question);
+	if (got == 0 || got == -ECONNRESET || got == -EPIPE)
 		return note_end_of_all(readers);
 	if (got > 0 && packet.head.tell.kind == READER_ENDED) {
 		if (fd >= 0)

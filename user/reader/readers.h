@@ -33,6 +33,8 @@ enum reader_lane {
 /* What can be asked for; who starts readers says by which function each is answered. */
 enum reader_service {
 	READER_BUILDS_TABLE = 0,
+	READER_NAMES_ADDRESSES = 1,
+	READER_FORGETS_FILES = 2,
 	READER_SERVICES,
 };
 
@@ -54,6 +56,11 @@ struct reader_question {
 	int fd; /* borrowed */
 	const void *bytes;
 	size_t size;
+	/* Opens a further file that the reader has described, and may be lying about, in at most
+	 * READER_MAX_REQUEST_BYTES; called while the answer is awaited. Returns a descriptor, which
+	 * is closed then, or a negative errno. NULL: there are none. */
+	int (*open)(void *context, const void *bytes, size_t size);
+	void *context;
 	const char *name;      /* of the file, for what is said about it */
 	uint64_t cpu_limit_ns; /* CPU time of the reader; it has READER_SLOWNESS times that to wait
 				*/

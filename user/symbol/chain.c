@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/string_pool.h"
 #include "symbol/elf/elf.h"
+#include "symbol/elf/elf_proxy.h"
 #include "pkbpf/unwind_state.h"
 #include "symbol/kernel/kernel.h"
 #include "symbol/dwarf/line_store.h"
@@ -136,6 +137,12 @@ static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_loca
 	return true;
 }
 
+static void chain_prepare(struct symbolizer *symbolizer, const struct frame_location *locations,
+			  size_t count)
+{
+	symbolizer_prepare(((struct chain *)symbolizer)->members[MEMBER_ELF], locations, count);
+}
+
 static void chain_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
 {
 	struct chain *chain = (struct chain *)symbolizer;
@@ -180,6 +187,7 @@ static void chain_free(struct symbolizer *symbolizer)
 static const struct symbolizer_ops chain_ops = {
 	.name = "chain",
 	.resolve = chain_resolve,
+	.prepare = chain_prepare,
 	.forget_files = chain_forget_files,
 	.tell = chain_tell,
 	.free = chain_free,
@@ -199,6 +207,16 @@ static bool copy_options(struct chain *chain, const struct symbolizer_options *o
 	return chain->kallsyms_path && chain->root && (!options->debug_dir || chain->debug_dir);
 }
 
+/* Servers are asked in between, by the process that may. */
+static struct symbolizer *new_elf_member(struct chain *chain, struct mapped_file_table *files)
+{
+	const struct elf_files here = elf_files_of(files);
+
+	return chain->options.readers && !chain->options.debuginfod
+		       ? elf_proxy_new(&chain->options, files, chain->strings)
+		       : elf_symbolizer_new(&chain->options, &here, chain->strings);
+}
+
 struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
 					struct process_table *processes)
 {
@@ -214,8 +232,7 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 	if (complete && chain->strings && chain->lines) {
 		chain->members[MEMBER_KERNEL] = kernel_symbolizer_new(
 			chain->kallsyms_path, &options->kernel_namer, chain->strings);
-		chain->members[MEMBER_ELF] = elf_symbolizer_new(
-			&chain->options, process_table_files(processes), chain->strings);
+		chain->members[MEMBER_ELF] = new_elf_member(chain, process_table_files(processes));
 		chain->code = code_history_new(&chain->options, processes, chain->strings);
 	}
 	chain->python = python_functions_new();
@@ -247,6 +264,13 @@ struct code_history *symbolizer_chain_code_history(struct symbolizer *chain)
 struct python_functions *symbolizer_chain_python(struct symbolizer *chain)
 {
 	return chain ? ((struct chain *)chain)->python : NULL;
+}
+
+void symbolizer_prepare(struct symbolizer *symbolizer, const struct frame_location *locations,
+			size_t count)
+{
+	if (symbolizer && symbolizer->ops->prepare)
+		symbolizer->ops->prepare(symbolizer, locations, count);
 }
 
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

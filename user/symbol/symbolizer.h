@@ -103,6 +103,7 @@ struct symbol {
 };
 
 struct debuginfod;
+struct readers;
 struct symbolizer;
 struct symbol_notes;
 struct code_history;
@@ -113,6 +114,9 @@ struct symbolizer_ops {
 	/* true: this symbolizer is responsible for the location and has filled *ret_symbol. */
 	bool (*resolve)(struct symbolizer *symbolizer, const struct frame_location *location,
 			struct symbol *ret_symbol);
+	/* NULL: has no use for it. */
+	void (*prepare)(struct symbolizer *symbolizer, const struct frame_location *locations,
+			size_t count);
 	/* NULL: knows nothing by the ids of files. */
 	void (*forget_files)(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 	/* Adds what people should know; NULL: nothing. */
@@ -142,6 +146,9 @@ struct symbolizer_options {
 	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
 	struct debuginfod *debuginfod; /* borrowed; NULL: no servers are asked */
+	/* Read mapped files; borrowed, outlive the chain. NULL, or with debuginfod: that is done
+	 * here. */
+	struct readers *readers;
 };
 
 /* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows
@@ -158,6 +165,10 @@ struct code_history *symbolizer_chain_code_history(struct symbolizer *chain);
 /* The functions that Python frames refer to, of such a chain. Borrowed. */
 struct python_functions *symbolizer_chain_python(struct symbolizer *chain);
 
+/* What is resolved next, ordered by object: that takes less than to find one after the other. What
+ * was prepared before and not asked for is dropped. */
+void symbolizer_prepare(struct symbolizer *symbolizer, const struct frame_location *locations,
+			size_t count);
 /* Strings in *ret_symbol live as long as the symbolizer. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 			struct symbol *ret_symbol);

@@ -15,25 +15,46 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "reader/readers.h"
+#include "symbol/elf/elf_proxy.h"
+#include "symbol/elf/names_service.h"
 #include "symbol_fixture.h"
 
 static struct mapped_file_table *files;
 static struct string_pool *strings;
 static struct symbolizer_options options;
 static struct symbolizer *symbolizer;
+/* Files are read by another process, and the same comes of it. */
+static bool is_apart;
 
 static int start(void **state)
 {
+	static const reader_serve_fn services[READER_SERVICES] = {
+		[READER_NAMES_ADDRESSES] = names_service_answer,
+		[READER_FORGETS_FILES] = names_service_forget,
+	};
+	struct elf_files here;
+	struct error error;
+
 	options = (struct symbolizer_options){.debug_dir = "/nonexistent"};
 	files = mapped_file_table_new("");
 	strings = string_pool_new();
-	symbolizer = elf_symbolizer_new(&options, files, strings);
+	here = elf_files_of(files);
+	if (is_apart) {
+		assert_int_equal(readers_start(services, &options.readers, &error), 0);
+		symbolizer = elf_proxy_new(&options, files, strings);
+	} else {
+		symbolizer = elf_symbolizer_new(&options, &here, strings);
+	}
 	return 0;
 }
 
 static int stop(void **state)
 {
 	symbolizer_free(symbolizer);
+	if (is_apart)
+		assert_int_equal(readers_lost_files(options.readers), 0);
+	readers_stop(options.readers);
 	string_pool_free(strings);
 	mapped_file_table_free(files);
 	return 0;
@@ -471,6 +492,17 @@ int main(void)
 		test(what_was_forgotten_names_no_other_file_of_its_id),
 	};
 
+	struct readers *readers = NULL;
+	struct error error;
+	int failed;
+
 	elf_version(EV_CURRENT);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	if (readers_start((const reader_serve_fn[READER_SERVICES]){0}, &readers, &error) < 0) {
+		print_message("not checked in another process: %s\n", error.text);
+		return failed;
+	}
+	readers_stop(readers);
+	is_apart = true;
+	return failed + cmocka_run_group_tests_name("apart", tests, NULL, NULL);
 }

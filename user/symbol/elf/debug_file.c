@@ -78,14 +78,20 @@ static bool is_wanted(int fd, const struct build_id *id, const struct debug_link
 	return wanted;
 }
 
+static int open_path(const struct debug_file_search *search, enum debug_file_root root,
+		     const char *path)
+{
+	return search->open ? search->open(search->context, root, path)
+			    : debug_file_open_in(search, root, path);
+}
+
 static int try_open(const struct debug_file_search *search, const char *path,
 		    const struct build_id *id, const struct debug_link *link)
 {
-	const uint32_t pids[] = {search->pid, 0};
+	static const enum debug_file_root roots[] = {DEBUG_FILE_OF_PROCESS, DEBUG_FILE_OURS};
 
 	for (size_t i = search->pid ? 0 : 1; i < 2; i++) {
-		struct stat st;
-		int fd = target_file_open(search->servers, search->root, pids[i], path, true, &st);
+		int fd = open_path(search, roots[i], path);
 
 		if (fd < 0)
 			continue;
@@ -149,15 +155,22 @@ int debug_file_open(const struct debug_file_search *search, const struct elf_fil
 
 int debug_file_open_target(const struct debug_file_search *search, const char *path)
 {
-	struct stat st;
-	int fd = target_file_open(search->servers, search->root, search->pid, path, true, &st);
-	char root[PATH_MAX];
+	return open_path(search, DEBUG_FILE_OF_PROCESS_OR_OURS, path);
+}
 
-	if (fd >= 0 || !search->pid)
+int debug_file_open_in(const struct debug_file_search *search, enum debug_file_root root,
+		       const char *path)
+{
+	uint32_t pid = root == DEBUG_FILE_OURS ? 0 : search->pid;
+	struct stat st;
+	int fd = target_file_open(search->servers, search->root, pid, path, true, &st);
+	char folder[PATH_MAX];
+
+	if (fd >= 0 || !pid || root != DEBUG_FILE_OF_PROCESS_OR_OURS)
 		return fd;
-	if (snprintf(root, sizeof(root), "%s/proc/%u/root", search->root, search->pid) >=
-		    (int)sizeof(root) ||
-	    access(root, F_OK) == 0)
+	if (snprintf(folder, sizeof(folder), "%s/proc/%u/root", search->root, pid) >=
+		    (int)sizeof(folder) ||
+	    access(folder, F_OK) == 0)
 		return fd;
 	return target_file_open(search->servers, search->root, 0, path, true, &st);
 }

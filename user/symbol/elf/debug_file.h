@@ -10,12 +10,23 @@
 
 struct file_servers;
 
+/* In whose root folder a path is looked up. */
+enum debug_file_root {
+	DEBUG_FILE_OURS = 0,
+	DEBUG_FILE_OF_PROCESS = 1,
+	DEBUG_FILE_OF_PROCESS_OR_OURS = 2, /* ours when the process is gone */
+};
+
 struct debug_file_search {
 	struct file_servers *servers; /* as for target_file_open() */
 	const char *root;	      /* as in symbolizer_options */
 	const char *debug_dir;	      /* "/usr/lib/debug" */
 	uint32_t pid; /* a process that maps the file: its root folder is searched too; 0 none */
 	const char *path; /* of the stripped file, inside that root */
+	/* Opens paths for one that may not: a descriptor, or a negative errno. NULL: they are
+	 * opened as target_file_open() does. */
+	int (*open)(void *context, enum debug_file_root root, const char *path);
+	void *context;
 };
 
 /*
@@ -33,6 +44,9 @@ int debug_file_open_path(const struct debug_file_search *search, const char *pat
 /* The file at a path that the target has chosen, as the target sees it; a target that is gone saw
  * what we see, as far as anybody knows. Negative errno; -EINVAL: no regular file. */
 int debug_file_open_target(const struct debug_file_search *search, const char *path);
+/* What search->open does for others, in a process that may. */
+int debug_file_open_in(const struct debug_file_search *search, enum debug_file_root root,
+		       const char *path);
 /* Whether the file has this build id. */
 bool debug_file_has_build_id(int fd, const struct build_id *id);
 

@@ -10,8 +10,7 @@
 #include "elf/build_id.h"
 #include "elf/demangle.h"
 #include "symbol/elf/elf_module.h"
-#include "symbol/elf/libc_package.h"
-#include "symbol/symbol_notes.h"
+#include "symbol/elf/elf_notes.h"
 
 /* How often a file that cannot be read is tried again, with each next question. */
 #define MAX_TRIES 4
@@ -34,7 +33,7 @@ struct loaded_file {
 struct elf_symbolizer {
 	struct symbolizer symbolizer;
 	const struct symbolizer_options *options;
-	struct mapped_file_table *files;
+	struct elf_files files;
 	struct string_pool *strings;
 	ARRAY_OF(struct loaded_file *) loaded; /* by mapped_file id */
 	size_t debug_file_count;
@@ -43,18 +42,19 @@ struct elf_symbolizer {
 	char name[ELF_SYMBOL_NAME_SIZE];
 };
 
-static int open_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
+static int open_file(struct elf_symbolizer *elf, uint32_t id, const struct elf_place *place,
 		     struct loaded_file *loaded, struct elf_file *ret_file)
 {
 	int fd, err;
 
-	if (mapped->type == MAPPED_FILE_VDSO) {
-		err = mapped_file_read_vdso(elf->files, mapped, &loaded->vdso, &loaded->vdso_size);
+	if (place->is_vdso) {
+		err = elf->files.read_vdso(elf->files.context, id, &loaded->vdso,
+					   &loaded->vdso_size);
 		if (err)
 			return err;
 		return elf_file_open_memory(ret_file, loaded->vdso, loaded->vdso_size);
 	}
-	fd = mapped_file_open(elf->files, mapped);
+	fd = elf->files.open(elf->files.context, id);
 	return fd < 0 ? fd : elf_file_open(ret_file, fd);
 }
 
@@ -75,24 +75,26 @@ static const char *read_build_id(struct elf_symbolizer *elf, const struct elf_fi
 }
 
 static struct debug_file_search search_of(const struct elf_symbolizer *elf,
-					  const struct mapped_file *mapped)
+					  const struct elf_place *place)
 {
 	return (struct debug_file_search){
-		.servers = mapped_file_table_servers(elf->files),
+		.servers = elf->files.servers,
 		.root = elf->options->root ? elf->options->root : "",
 		.debug_dir = elf->options->debug_dir ? elf->options->debug_dir : "",
-		.pid = mapped->witness_pid,
-		.path = mapped->path,
+		.pid = place->pid,
+		.path = place->path,
+		.open = elf->files.open_debug,
+		.context = elf->files.context,
 	};
 }
 
-static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
+static void load_file(struct elf_symbolizer *elf, uint32_t id, const struct elf_place *place,
 		      struct loaded_file *loaded)
 {
-	const char *slash = strrchr(mapped->path, '/');
-	bool may_have_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR;
+	const char *slash = strrchr(place->path, '/');
+	bool may_have_debug = elf->options->debug_dir && !place->is_vdso;
 	struct elf_module_options options = {
-		.search = search_of(elf, mapped),
+		.search = search_of(elf, place),
 		.want_dwarf = elf->options->inlines || elf->options->lines,
 		.want_lines = elf->options->lines,
 		.want_debug_file_dwarf = elf->options->lines,
@@ -107,8 +109,8 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	loaded->loaded = true;
 	loaded->module.debug_fd = -1;
 	loaded->name = string_pool_get(
-		elf->strings, string_pool_add(elf->strings, slash ? slash + 1 : mapped->path));
-	err = open_file(elf, mapped, loaded, &file);
+		elf->strings, string_pool_add(elf->strings, slash ? slash + 1 : place->path));
+	err = open_file(elf, id, place, loaded, &file);
 	if (err) {
 		loaded->module.state = symbol_result_of_error(err);
 		return;
@@ -128,7 +130,7 @@ static bool is_worth_another_try(const struct elf_symbolizer *elf, const struct 
 	       (loaded->may_be_on_server && debuginfod_is_allowed(elf->options->debuginfod));
 }
 
-static void load_again(struct elf_symbolizer *elf, struct mapped_file *mapped,
+static void load_again(struct elf_symbolizer *elf, uint32_t id, const struct elf_place *place,
 		       struct loaded_file *loaded)
 {
 	elf->debug_file_count -= counts_as_debug_file(loaded);
@@ -136,14 +138,15 @@ static void load_again(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	free(loaded->vdso);
 	*loaded = (struct loaded_file){.has_unresolved = loaded->has_unresolved,
 				       .tries = loaded->tries + 1};
-	load_file(elf, mapped, loaded);
+	load_file(elf, id, place, loaded);
 }
 
 static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 {
 	struct loaded_file *loaded;
+	struct elf_place place;
 
-	if (!mapped_file_table_get(elf->files, id))
+	if (!elf->files.find(elf->files.context, id, &place))
 		return NULL;
 	while (elf->loaded.count <= id)
 		if (!array_add(&elf->loaded))
@@ -152,9 +155,9 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 	if (!loaded)
 		loaded = elf->loaded.items[id] = calloc(1, sizeof(*loaded));
 	if (loaded && !loaded->loaded)
-		load_file(elf, mapped_file_table_get(elf->files, id), loaded);
+		load_file(elf, id, &place, loaded);
 	else if (loaded && is_worth_another_try(elf, loaded))
-		load_again(elf, mapped_file_table_get(elf->files, id), loaded);
+		load_again(elf, id, &place, loaded);
 	return loaded;
 }
 
@@ -168,7 +171,7 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 		return loaded->last_name;
 	if (!loaded->vdso) {
 		/* The table keeps the descriptor; this fails only when it had to close it. */
-		fd = mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
+		fd = elf->files.open(elf->files.context, id);
 		if (fd < 0) {
 			*ret_result = symbol_result_of_error(fd);
 			return NULL;
@@ -224,8 +227,7 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
 			       uint64_t address)
 {
-	int fd = loaded->vdso ? -1
-			      : mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
+	int fd = loaded->vdso ? -1 : elf->files.open(elf->files.context, id);
 	uint64_t start;
 
 	if (fd < 0 && !loaded->vdso)
@@ -298,30 +300,6 @@ static void elf_forget_files(struct symbolizer *symbolizer, const bool *is_used,
 	}
 }
 
-static void tell_of_file(struct elf_symbolizer *elf, struct loaded_file *loaded,
-			 const struct mapped_file *mapped, struct symbol_notes *notes)
-{
-	const char *missing =
-		loaded->module.dwarf ? dwarf_lines_missing(loaded->module.dwarf) : NULL;
-	struct debug_file_search search = search_of(elf, mapped);
-	const char *advice;
-
-	if (missing)
-		symbol_notes_add(notes,
-				 "inlined functions are missing in %s, whose debug information is "
-				 "incomplete: %s",
-				 mapped->path, missing);
-	if (!loaded->has_unresolved || !libc_is_file(loaded->name))
-		return;
-	advice = libc_package_find(loaded->name, &search);
-	symbol_notes_add(notes,
-			 "%s has no names for functions of its own, such as those that begin "
-			 "threads: %s%s",
-			 loaded->name,
-			 advice ? advice : "install the debug symbols of the C library",
-			 elf->options->debuginfod ? "" : ", or use --debuginfod");
-}
-
 static void elf_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
 {
 	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
@@ -329,11 +307,27 @@ static void elf_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
 	if (elf->options->debuginfod)
 		debuginfod_tell(elf->options->debuginfod, notes);
 	for (size_t id = 0; id < elf->loaded.count; id++) {
-		struct mapped_file *mapped = mapped_file_table_get(elf->files, (uint32_t)id);
+		struct loaded_file *loaded = elf->loaded.items[id];
+		struct elf_place place;
+		struct debug_file_search search;
 
-		if (elf->loaded.items[id] && mapped)
-			tell_of_file(elf, elf->loaded.items[id], mapped, notes);
+		if (!loaded || !elf->files.find(elf->files.context, (uint32_t)id, &place))
+			continue;
+		elf_notes_missing(notes, place.path,
+				  elf_symbolizer_missing(symbolizer, (uint32_t)id));
+		search = search_of(elf, &place);
+		if (loaded->has_unresolved)
+			elf_notes_unresolved(notes, loaded->name, &search,
+					     elf->options->debuginfod);
 	}
+}
+
+const char *elf_symbolizer_missing(struct symbolizer *symbolizer, uint32_t id)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+	struct loaded_file *loaded = id < elf->loaded.count ? elf->loaded.items[id] : NULL;
+
+	return loaded && loaded->module.dwarf ? dwarf_lines_missing(loaded->module.dwarf) : NULL;
 }
 
 static void elf_free(struct symbolizer *symbolizer)
@@ -357,7 +351,7 @@ static const struct symbolizer_ops elf_ops = {
 };
 
 struct symbolizer *elf_symbolizer_new(const struct symbolizer_options *options,
-				      struct mapped_file_table *files, struct string_pool *strings)
+				      const struct elf_files *files, struct string_pool *strings)
 {
 	struct elf_symbolizer *elf = calloc(1, sizeof(*elf));
 
@@ -365,7 +359,7 @@ struct symbolizer *elf_symbolizer_new(const struct symbolizer_options *options,
 		return NULL;
 	elf->symbolizer.ops = &elf_ops;
 	elf->options = options;
-	elf->files = files;
+	elf->files = *files;
 	elf->strings = strings;
 	elf->dwarf_budget = DWARF_BUDGET_FULL;
 	return &elf->symbolizer;

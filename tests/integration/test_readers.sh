@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# beside: others
+# A process that reads files of targets and crashes, hangs or talks rubbish at one of them costs the names of that file alone,
+# which is said. They have no rights, and none is left.
+# usage: test_readers.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+grep -q PKBPF_READER_FAULT "$pkbpf" || skip "built without the hooks of tests"
+targets=()
+cleanup() { kill -9 "${targets[@]}" 2>/dev/null; }
+
+for name in bad good; do
+	cp "$workloads/spin" $name
+	./$name 300 &
+	targets+=($!)
+done
+
+# profile FAULT: both, while that happens to whoever reads the file of one; again when a busy machine let one of them not run
+profile() {
+	for _ in 1 2 3 4; do
+		PKBPF_READER_FAULT=$1:bad "$pkbpf" -v -d 0.4 -F 199 -e cpu -p "${targets[0]}" -p "${targets[1]}" -o out.folded \
+			2>err || return
+		grep -q '^bad;' out.folded && grep -q '^good;' out.folded && return
+	done
+}
+
+begin "without a fault both have names"
+profile none || fail "exit $?: $(tail -n 2 err)"
+for name in bad good; do
+	grep -q "^$name;.*main;spin_here" out.folded || fail "$name has none: $(head -n 3 out.folded)"
+done
+grep -q "is not read" err && fail "$(grep "is not read" err)"
+
+for fault in crash loop rubbish; do
+	begin "$fault"
+	profile $fault || fail "exit $?: $(tail -n 2 err)"
+	grep -q "^bad;" out.folded || fail "no samples of the bad one"
+	grep -q "^bad;.*spin_here" out.folded && fail "a name from a reader that did not answer"
+	grep -q "^good;.*main;spin_here" out.folded || fail "the good one has no names: $(grep -m 2 '^good' out.folded)"
+	grep -q "/bad is not read: the process that read it" err || fail "nothing is said: $(cat err)"
+	grep -q "/good is not read" err && fail "the good one is lost: $(grep "is not read" err)"
+done
+
+begin "they have no rights, and end with pkbpf"
+"$pkbpf" -v -d 20 -e cpu -p "${targets[1]}" -o killed.folded 2>err &
+profiler=$!
+targets+=("$profiler")
+wait_until 30 profiling err || give_up "pkbpf did not start: $(tail -n 2 err)"
+keeper=$(pgrep -P "$profiler" -x pkbpf-keeper)
+readers=$(pgrep -P "${keeper:-0}" -x pkbpf-reader)
+[ "$(wc -w <<<"$readers")" = 2 ] || fail "keeper ${keeper:-none}, readers ${readers:-none}"
+for pid in $readers; do
+	[ "$(awk '/^Cap(Prm|Eff|Inh|Amb)/ && $2 !~ /^0+$/' "/proc/$pid/status")" = "" ] || fail "capabilities are left"
+	[ "$(awk '/^(NoNewPrivs|Seccomp):/ { print $2 }' "/proc/$pid/status" | tr '\n' ' ')" = "1 2 " ] || fail "it is not closed in"
+	[ "$(awk '/^Uid/ { print $2 }' "/proc/$pid/status")" != 0 ] || fail "it is root"
+done
+kill -9 "$profiler"
+gone() { ! kill -0 $keeper $readers 2>/dev/null && ! ps -o stat= -p "$(tr -s ' \n' , <<<"$keeper $readers" | sed 's/,$//')" | grep -qv Z; }
+wait_until 10 gone || fail "left: $(ps -o pid,stat,comm -p "$(tr -s ' \n' , <<<"$keeper $readers" | sed 's/,$//')")"
+
+conclude
