@@ -294,23 +294,40 @@ static __always_inline __u64 request_since(const struct pkbpf_blockio_request *r
 	return request->issue_ns ? request->issue_ns : request->insert_ns;
 }
 
-/* Runs over all requests at the end of the interval. Otherwise finished requests without a
- * completion event would be taken to be in flight, unless they were reused. */
+/* Forgets a request that is over. Otherwise finished requests without a completion event would be
+ * taken to be in flight, unless they were reused. */
+static __always_inline void look_at_request(__u64 key, struct pkbpf_blockio_request *request)
+{
+	__u64 since_ns = request_since(request);
+
+	if (!since_ns || request_is_under_way((struct request *)key, since_ns))
+		return;
+	/* The completion event came between the two reads; it precedes the release of the
+	 * request. */
+	if (request_since(request) == since_ns)
+		request_forget(request);
+}
+
+/* Runs over all requests at the end of the interval. */
 SEC("?iter/bpf_map_elem")
 int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)
 {
 	struct pkbpf_blockio_request *request = ctx->value;
-	__u64 *key = ctx->key, since_ns;
+	__u64 *key = ctx->key;
 
-	if (!key || !request)
-		return 0;
-	since_ns = request_since(request);
-	if (!since_ns || request_is_under_way((struct request *)*key, since_ns))
-		return 0;
-	/* The completion event came between the two reads; it precedes the release of the
-	 * request. */
-	if (request_since(request) != since_ns)
-		return 0;
-	request_forget(request);
+	if (key && request)
+		look_at_request(*key, request);
+	return 0;
+}
+
+/* Run by user space for each request, where programs may not run over maps: of the key ctx[0]. */
+SEC("?raw_tp")
+int blockio_edge_one(__u64 *ctx)
+{
+	__u64 key = ctx[0];
+	struct pkbpf_blockio_request *request = bpf_map_lookup_elem(&blockio_requests, &key);
+
+	if (request)
+		look_at_request(key, request);
 	return 0;
 }

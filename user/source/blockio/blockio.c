@@ -99,6 +99,7 @@ static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	for (size_t i = 0; i < PROGRAMS; i++)
 		bpf_program__set_autoload(programs[i], wanted);
 	bpf_program__set_autoload(skeleton->progs.blockio_edge, wanted);
+	bpf_program__set_autoload(skeleton->progs.blockio_edge_one, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
 }
@@ -111,6 +112,7 @@ static int blockio_configure(struct session *session, const struct source_option
 	uint32_t arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue");
 	int err;
 	struct source *source;
+	bool iterates;
 
 	if (!arguments)
 		return error_set(error, ENOTSUP,
@@ -137,9 +139,9 @@ static int blockio_configure(struct session *session, const struct source_option
 		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
 	if (!skeleton->rodata->blockio_config.sees_merges)
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
-	/* It only corrects counts. Without it, the result says so at the end. */
-	if (!tracing_programs_iterate_maps(types))
-		bpf_program__set_autoload(skeleton->progs.blockio_edge, false);
+	iterates = tracing_programs_iterate_maps(types);
+	bpf_program__set_autoload(skeleton->progs.blockio_edge, iterates);
+	bpf_program__set_autoload(skeleton->progs.blockio_edge_one, !iterates);
 	*ret_source = source;
 	return 0;
 }
@@ -183,11 +185,41 @@ static int blockio_look(struct source *source, enum source_edge edge, _unused_ s
 	return 0;
 }
 
+/* Where programs may not run over maps. Negative errno. */
+static int look_at_each(const struct pkbpf_bpf *skeleton)
+{
+	int map = bpf_map__fd(skeleton->maps.blockio_requests);
+	int program = bpf_program__fd(skeleton->progs.blockio_edge_one);
+	/* A key that is gone begins the walk anew. */
+	uint64_t left = 2 * (uint64_t)bpf_map__max_entries(skeleton->maps.blockio_requests);
+	uint64_t key = 0, *from = NULL;
+
+	while (left-- && bpf_map_get_next_key(map, from, &key) == 0) {
+		LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &key, .ctx_size_in = sizeof(key));
+		int err = bpf_prog_test_run_opts(program, &options);
+
+		if (err)
+			return err;
+		from = &key;
+	}
+	return 0;
+}
+
+/* While completions are still traced: later, a request that just completed would look like one
+ * without a completion event. */
+static int look_at_requests(const struct source *source)
+{
+	const struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	if (bpf_program__fd(skeleton->progs.blockio_edge_one) >= 0)
+		return look_at_each(skeleton);
+	return source->edge ? tracing_iterator_run(source->edge) : -ENOTSUP;
+}
+
 static void blockio_end(struct source *source, uint64_t end_ns)
 {
-	/* Runs last, while completions are still traced: later, a request that just completed
-	 * would look like one without a completion event. */
-	source->is_unchecked = !source->edge || tracing_iterator_run(source->edge);
+	/* It only corrects counts. Without it, the result says so. */
+	source->is_unchecked = look_at_requests(source) < 0;
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns,
 			 __ATOMIC_RELEASE);
 }
