@@ -44,7 +44,7 @@ def check_range(what, measured, low, high):
     check(low <= measured <= high, f"{what}: {measured:.3f} ({low} to {high})")
 
 
-check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.65)
+check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.9)
 # What the host steals is neither busy nor idle; a real-time thread is stopped for a twentieth of each second.
 check_range("CPUs, busy and idle", (report["host"]["busy_ns"] + report["host"]["idle_ns"]) / interval, 0.85 * cpus, 1.03 * cpus)
 check_range("share of a CPU of the spinning thread", rows["spin"]["cpu"]["total_ns"] / interval, 0.8, 1.03)
