@@ -137,14 +137,12 @@ static __always_inline struct pkbpf_span_site *site_of(struct pt_regs *ctx)
 	return site && site->role != PKBPF_SITE_OFF && is_target() ? site : NULL;
 }
 
-SEC("?uprobe")
-int span_site(struct pt_regs *ctx)
+/* A function of its own: its stack is not below that of unwinding, of which there is 512 bytes in
+ * all before 6.12. */
+static __noinline int site_act(struct pt_regs *ctx, struct pkbpf_span_site *site)
 {
-	struct pkbpf_span_site *site = site_of(ctx);
 	__u64 id;
 
-	if (!site)
-		return 0;
 	switch (site->role) {
 	case PKBPF_SITE_ENTER:
 	case PKBPF_SITE_BEGIN:
@@ -158,6 +156,17 @@ int span_site(struct pt_regs *ctx)
 			span_end_id(id_of(site, id));
 		break;
 	}
+	return 0;
+}
+
+SEC("?uprobe")
+int span_site(struct pt_regs *ctx)
+{
+	struct pkbpf_span_site *site = site_of(ctx);
+
+	if (!site)
+		return 0;
+	site_act(ctx, site);
 	slow_send(ctx);
 	return 0;
 }
