@@ -98,7 +98,9 @@ static __always_inline void drop_unfinished(struct pkbpf_span_stack *stack,
 	stack->depth = at;
 }
 
-static __always_inline void site_enter(struct pt_regs *ctx, const struct pkbpf_span_site *site)
+/* A function of its own: its stack is not above that of unwinding. Before 6.12 all functions on the
+ * way down have 512 bytes. */
+static __noinline int site_enter(struct pt_regs *ctx, const struct pkbpf_span_site *site)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), id;
@@ -107,24 +109,25 @@ static __always_inline void site_enter(struct pt_regs *ctx, const struct pkbpf_s
 	__u32 row;
 
 	if (!stack)
-		return;
+		return 0;
 	if (site->role == PKBPF_SITE_BEGIN) {
 		read_site_name(ctx, stack, site);
 		if (read_operand(ctx, &site->id, &id))
 			id_begin(stack, id_of(site, id), 0);
-		return;
+		return 0;
 	}
 	drop_unfinished(stack, site, PT_REGS_SP(ctx));
 	if (stack->depth >= PKBPF_SPAN_DEPTH) {
 		stack->deeper++;
 		counter_add(PKBPF_COUNTER_REGION_TOO_DEEP, 1);
-		return;
+		return 0;
 	}
 	read_site_name(ctx, stack, site);
 	row = row_get(stack, row_of_top(stack), 0);
 	frame = frame_open(stack, row, TOKEN_OF_SITES | site->pair, PT_REGS_SP(ctx));
 	frame->flags = PKBPF_SPAN_UNSCOPED;
 	span_read(&frame->at, task, (__u32)pid_tgid);
+	return 0;
 }
 
 static __always_inline struct pkbpf_span_site *site_of(struct pt_regs *ctx)
@@ -137,12 +140,14 @@ static __always_inline struct pkbpf_span_site *site_of(struct pt_regs *ctx)
 	return site && site->role != PKBPF_SITE_OFF && is_target() ? site : NULL;
 }
 
-/* A function of its own: its stack is not below that of unwinding, of which there is 512 bytes in
- * all before 6.12. */
-static __noinline int site_act(struct pt_regs *ctx, struct pkbpf_span_site *site)
+SEC("?uprobe")
+int span_site(struct pt_regs *ctx)
 {
+	struct pkbpf_span_site *site = site_of(ctx);
 	__u64 id;
 
+	if (!site)
+		return 0;
 	switch (site->role) {
 	case PKBPF_SITE_ENTER:
 	case PKBPF_SITE_BEGIN:
@@ -156,17 +161,6 @@ static __noinline int site_act(struct pt_regs *ctx, struct pkbpf_span_site *site
 			span_end_id(id_of(site, id));
 		break;
 	}
-	return 0;
-}
-
-SEC("?uprobe")
-int span_site(struct pt_regs *ctx)
-{
-	struct pkbpf_span_site *site = site_of(ctx);
-
-	if (!site)
-		return 0;
-	site_act(ctx, site);
 	slow_send(ctx);
 	return 0;
 }
