@@ -66,7 +66,7 @@ static int set_limits(void)
 		int resource;
 		rlim_t value;
 	} limits[] = {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* their shadows are larger */
+#ifndef READER_IS_SANITIZED /* their shadows are larger */
 		{RLIMIT_AS, MAX_MEMORY_BYTES},
 #endif
 		{RLIMIT_FSIZE, READER_MAX_REPLY_BYTES}, /* of files in memory */
@@ -95,7 +95,7 @@ static const char *const allowed[] = {
 	"gettid", "getrandom", "sched_yield", "sched_getaffinity", "rt_sigprocmask", "rt_sigreturn",
 	"restart_syscall", "rseq", "exit", "exit_group"};
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef READER_IS_SANITIZED
 static const char *const allowed_to_sanitizers[] = {"sigaltstack", "rt_sigaction", "tgkill",
 						    "readlink",	   "openat",	   "newfstatat"};
 #else

@@ -3,6 +3,16 @@
 #ifndef PKBPF_READER_READER_JAIL_H
 #define PKBPF_READER_READER_JAIL_H
 
+/* A sanitizer that finds something opens files to say where: there, readers may open what anybody
+ * may read, and take more memory. Such builds are for tests. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define READER_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define READER_IS_SANITIZED 1
+#endif
+#endif
+
 /* Another user than root, who owns nothing; no capability, no new privileges, no core dumps,
  * nothing for other processes of that user to look into. Negative errno: it still has rights. */
 int reader_jail_drop(void);

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "reader/reader_jail.h"
 #include "reader/readers_private.h"
 
 #define LARGE_BYTES (3U << 20)
@@ -35,6 +36,13 @@ static int say(struct reader_reply *reply, const void *bytes, size_t size)
 	reply->count = 1;
 	return 0;
 }
+
+/* Holes 0 and 1: files that anybody may read, which sanitizers open as well. */
+#ifdef READER_IS_SANITIZED
+#define ACCEPTED_HOLES 3U
+#else
+#define ACCEPTED_HOLES 0U
+#endif
 
 /* Bit set: it could do what it must not. */
 static uint32_t find_holes(void)
@@ -177,9 +185,9 @@ static void test_has_no_rights(void **state)
 
 	assert_int_equal(ask(readers, TRIES, -1, &answer), 0);
 	memcpy(&holes, answer.bytes, sizeof(holes));
-	assert_int_equal(holes, 0);
 	reader_answer_done(&answer);
 	readers_stop(readers);
+	assert_int_equal(holes & ~ACCEPTED_HOLES, 0);
 }
 
 static void test_death_costs_one_answer(void **state)
