@@ -74,17 +74,53 @@ def check_heat_map(browser):
     browser.run("change(() => state.lanes = 'resource')")
 
 
+# Elements that end beyond the window and are not inside of one that scrolls or cuts them off.
+TOO_WIDE = """
+const room = document.documentElement.clientWidth, isCut = e => e && (getComputedStyle(e).overflowX !== "visible" || isCut(e.parentElement));
+return $$("body *").filter(e => e.getClientRects().length && e.getBoundingClientRect().right > room + 1 && !isCut(e.parentElement))
+	.map(e => `${e.tagName.toLowerCase()}.${e.className.baseVal || e.className || e.id} to ${Math.round(e.getBoundingClientRect().right)} of ${room}: ${e.textContent.slice(0, 60)}`).slice(0, 8)"""
+
+# Names of machines, programs, files and functions are as long as they like, and have no place to break.
+LONG_NAMES = """
+const name = "n".repeat(60), lengthen = object => {
+	for (const [key, value] of Object.entries(object || {})) {
+		if (typeof value === "string" && !["by", "start", "unit"].includes(key)) object[key] = value + name;
+		else if (typeof value === "object") lengthen(value);
+	}
+};
+lengthen(profile.report);
+profile.names = [...profile.names].map(old => old + name);
+showHeader();
+showResources();
+showFindings();
+showLosses();
+change(() => state.pick = {rows: new Set([0]), text: name});
+graph.zoom(1);"""
+
+
+def check_widths(browser, widths):
+    for width in widths:
+        browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}})
+        wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        check(wide <= 0, f"at {width} pixels the page is {wide} too wide" + (f": {browser.run(TOO_WIDE)}" if wide > 0 else ""))
+    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+
+
+def check_long_names(browser):
+    """Whatever the machine, the program and its functions are called, the page fits its window. Last: it changes the profile."""
+    browser.run(LONG_NAMES)
+    check_widths(browser, (320, 390, 1280))
+    browser.run("change(() => { state.view = 'functions'; state.chosen = 1; })")
+    check_widths(browser, (390, 1280))
+
+
 def check_layout(browser):
     """What was not recorded takes no room, nothing is wider than the window, and no button lacks a name."""
     shown = browser.run("return $$('section.p').filter(e => e.getClientRects().length).map(e => e.id)")
     check(("network" in shown) == ("peers" in report) and ("latency" in shown) == ("devices" in report), f"sections are those of what was recorded: {shown}")
     said = browser.text("#losses")
     check("peers" in report or "network messages (-e network)" in said, "what was not recorded is said")
-    for width in (390, 1280, 2560):
-        browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}})
-        wide = browser.run("return document.documentElement.scrollWidth - innerWidth")
-        check(wide <= 0, f"at {width} pixels the page is {wide} too wide")
-    browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
+    check_widths(browser, (390, 1280, 2560))
     nameless = browser.run("return $$('button,input,canvas,[role=img],[role=slider]').filter(e => e.getClientRects().length && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('[aria-hidden=true]'))).map(e => e.outerHTML.slice(0, 80))")
     check(nameless == [], f"everything that can be used has a name: {nameless}")
     titles = browser.run("return $$('#findings h3').map(e => e.textContent)")
@@ -121,6 +157,7 @@ def html(dark):
         browser.open(address)
         browser.until("return !document.getElementById('page').hidden")
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "the address keeps the choice")
+        check_long_names(browser)
         check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
 
 

@@ -33,7 +33,7 @@ function choice(label, options, get, set) {
 }
 
 function showChips() {
-	const chip = (text, remove) => el("button", {class: "chip", type: "button", "aria-label": "Remove filter " + text, onclick() { change(remove); }}, text, el("i", {"aria-hidden": "true"}, "\u00d7"));
+	const chip = (text, remove) => el("button", {class: "chip", type: "button", "aria-label": "Remove filter " + text, onclick() { change(remove); }}, el("span", {}, text), el("i", {"aria-hidden": "true"}, "\u00d7"));
 	const chips = [isWholeRange() ? null : chip(rangeText(), () => state.range = null), state.pick ? chip(state.pick.text, () => state.pick = null) : null].filter(Boolean);
 	$("#chips").replaceChildren(...chips.length ? chips : [el("span", {class: "chip none"}, `whole interval, ${time(profile.durationNs)}, all processes`)]);
 }
