@@ -2,9 +2,7 @@
 /* The rules about memory: growth, OOM kills, too little of it. */
 #include <inttypes.h>
 
-#include "base/array.h"
 #include "rows/cgroup_label.h"
-#include "rows/heap_place.h"
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
@@ -70,66 +68,6 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 		finding_say(finding.evidence, "; %.0f %% of its %s there", part,
 			    has_pages ? "resident pages came" : "page faults");
 	finding_say(finding.next, "record for longer: a cache stops growing, a leak does not");
-	findings_offer(findings, &finding);
-}
-
-#define PATH_FUNCTIONS 3
-
-/* The place with the most growth of those that grow like a leak; NULL: none. */
-static const struct heap_place *leak_of(const struct analysis *analysis,
-					const struct activity *activity, double *ret_others)
-{
-	const struct heap_place *worst = NULL;
-
-	*ret_others = 0;
-	array_foreach(&profile_heaps_read(analysis->rows->profile)->items, place) {
-		if (place->trend != HEAP_TREND_GROWS || !activity_has_pid(activity, place->pid))
-			continue;
-		*ret_others += (double)place->growth_per_second;
-		if (!worst || place->growth_bytes > worst->growth_bytes)
-			worst = place;
-	}
-	*ret_others -= worst ? (double)worst->growth_per_second : 0;
-	return worst;
-}
-
-/* A limit that will be reached is worse than none. */
-static void find_leak(const struct analysis *analysis, const struct activity *activity,
-		      struct findings *findings)
-{
-	struct finding finding = finding_new(FINDING_RULE_heap_grows);
-	const struct resource_rows *rows = analysis->rows;
-	char a[HUMAN_SIZE], b[HUMAN_SIZE];
-	double others;
-	const struct heap_place *place = leak_of(analysis, activity, &others);
-	uint64_t left = rows->machine.memory_available_bytes;
-	const struct function *path[PATH_FUNCTIONS];
-	size_t count;
-
-	if (!place)
-		return;
-	finding.severity =
-		finding_percent((double)place->growth_bytes, (double)place->live.bytes + 1);
-	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "grows like a leak by %s/s",
-		    human_bytes(a, place->growth_per_second));
-	count = heap_place_functions(rows->profile, rows->functions, place, path, PATH_FUNCTIONS);
-	for (size_t i = count; i-- > 0;)
-		finding_say(finding.place, "%s%s", path[i]->name, i ? " > " : "");
-	finding_say(finding.evidence,
-		    "%s +- %s not freed; of what it allocated first, %.0f %% is "
-		    "alive, and none of that goes any more",
-		    human_bytes(a, place->live.bytes), human_bytes(b, place->live.error_bytes),
-		    (double)place->stays_permille / 10);
-	if (others > 0)
-		finding_say(finding.evidence, "; other places %s/s",
-			    human_bytes(a, human_whole(others)));
-	if (rows->machine.known && place->growth_per_second)
-		finding_say(
-			finding.next, "free it, or limit its number; memory lasts for %s",
-			human_time(a, left / place->growth_per_second < UINT64_MAX / NS_PER_SECOND
-					      ? left / place->growth_per_second * NS_PER_SECOND
-					      : UINT64_MAX));
 	findings_offer(findings, &finding);
 }
 
@@ -219,6 +157,6 @@ void find_memory(const struct analysis *analysis, struct findings *findings)
 	for (size_t i = 0; i < analysis->count; i++) {
 		find_kills(analysis, &analysis->activities[i], findings);
 		find_growth(analysis, &analysis->activities[i], findings);
-		find_leak(analysis, &analysis->activities[i], findings);
+		find_heap(analysis, &analysis->activities[i], findings);
 	}
 }

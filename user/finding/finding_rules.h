@@ -75,6 +75,8 @@
 	ROW(heap_grows, "live memory of a place of allocation grows like a leak",                  \
 	    "growth beyond three standard errors, 1 MiB and 1 % of what is alive, that does not "  \
 	    "slow down, from most of the run, and of whose old allocations nine tenths stay")      \
+	ROW(heap_kept, "the allocator holds memory that the program has freed",                    \
+	    "64 MiB and half of the private memory: less may be used again")                       \
 	ROW(memory_low, "less than 5 % of memory is available",                                    \
 	    "5 %: from there on the kernel reclaims pages that are in use")                        \
 	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time")         \
@@ -117,6 +119,10 @@ void find_healthy(const struct analysis *analysis, struct findings *findings);
 void find_frozen(const struct analysis *analysis, struct findings *findings);
 void find_cpu_limit(const struct analysis *analysis, struct findings *findings);
 void find_short_lived(const struct analysis *analysis, struct findings *findings);
+
+/* Part of find_memory(). */
+void find_heap(const struct analysis *analysis, const struct activity *activity,
+	       struct findings *findings);
 
 /* Part of find_calls(); whether there is such a finding. */
 bool find_handover(const struct analysis *analysis, const struct activity *activity,

@@ -100,6 +100,7 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 		err = rows_work_add_account(&work);
 	err = err ? err : rows_work_add_distributions(&work);
 	err = err ? err : rows_work_add_stacks(&work);
+	err = err ? err : rows_work_add_memory(&work);
 	if (err) {
 		resource_rows_done(rows);
 		return err;

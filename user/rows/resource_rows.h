@@ -20,6 +20,7 @@
 #include "rows/part/row_blockio.h"
 #include "rows/part/row_cpu.h"
 #include "rows/part/row_faults.h"
+#include "rows/part/row_heap.h"
 #include "rows/part/row_memory.h"
 #include "rows/part/row_network.h"
 #include "rows/part/row_storage.h"
@@ -59,13 +60,14 @@ enum row_known {
 	ROW_HAS_INTERVAL = 1 << 18,	/* its length is known */
 	ROW_HAS_WAIT_LENGTHS = 1 << 19, /* not per thread */
 	ROW_HAS_PEAK = 1 << 20,		/* nor this: the kernel knows it of processes */
+	ROW_HAS_FREED = 1 << 21,	/* what is freed of sampled allocations is seen */
 };
 _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");
 
 /* The parts of a row, struct row_<name> each, in the order of the columns of machine formats. */
 #define ROW_PART_LIST(X)                                                                           \
 	X(cpu)                                                                                     \
-	X(waits) X(blockio) X(memory) X(faults) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
+	X(waits) X(blockio) X(memory) X(faults) X(heap) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
 /* A test that has a part of its own defines it. */
 #ifndef ROW_PART_LIST_OF_TEST
 #define ROW_PART_LIST_OF_TEST(X)

@@ -14,6 +14,9 @@
 #define NUMBER_SIZE  (TOP_CELL_SIZE - 1)
 #define BY(grouping) (1U << ROWS_BY_##grouping)
 #define NETWORK	     (1U << PKBPF_PROFILE_NETWORK)
+#define ALLOC	     (1U << PKBPF_PROFILE_ALLOC)
+#define LIVE	     (1U << PKBPF_PROFILE_LIVE)
+#define MEMORY	     (1U << PKBPF_PROFILE_MEMORY)
 
 static bool pid(const struct resource_rows *rows, const struct resource_row *row, double *ret_value)
 {
@@ -136,6 +139,14 @@ static const struct top_column columns[] = {
 	{"CSW/s", "context switches", TOP_UNIT_COUNT, 6, .value = switches, .is_rate = true,
 	 .expendable = 11},
 	{"RSS", "resident memory", TOP_UNIT_BYTES, 6, .figure = "memory.rss", .expendable = 3},
+	{"PRIV", "resident memory, neither of files nor shared", TOP_UNIT_BYTES, 6,
+	 .figure = "memory.private", .expendable = 16, .kinds = MEMORY},
+	{"SWAP", "memory in swap", TOP_UNIT_BYTES, 6, .figure = "memory.swap", .expendable = 17,
+	 .kinds = MEMORY},
+	{"ALLOC/s", "bytes allocated by sampled allocators", TOP_UNIT_BYTES, 7,
+	 .figure = "memory.heap_allocated", .is_rate = true, .expendable = 18, .kinds = ALLOC},
+	{"LIVE", "allocated and not freed", TOP_UNIT_BYTES, 6, .figure = "memory.heap_live",
+	 .expendable = 19, .kinds = LIVE},
 	{"THR", "threads", TOP_UNIT_COUNT, 5, .value = threads, .expendable = 7},
 	{"RECV/s", "bytes received from the network", TOP_UNIT_BYTES, 7,
 	 .figure = "network.received", .is_rate = true, .expendable = 13, .kinds = NETWORK},

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "event/counter_table.h"
 #include "rows/figure_table.h"
@@ -40,11 +41,24 @@ static const char *const figure_names[METRIC_FIGURES] = {
 	"network.failures",
 	"network.retransmits",
 	"network.wait",
+	"memory.private",
+	"memory.swap",
+	"memory.heap_allocated",
+	"memory.heap_allocations",
+	"memory.heap_live",
+	"memory.heap_growth",
 };
 
 static bool is_gauge(const char *name)
 {
-	return strcmp(name, "memory.rss") == 0 || strcmp(name, "threads.alive") == 0;
+	static const char *const gauges[] = {"memory.rss",	   "memory.private",
+					     "memory.swap",	   "memory.heap_live",
+					     "memory.heap_growth", "threads.alive"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(gauges); i++)
+		if (strcmp(name, gauges[i]) == 0)
+			return true;
+	return false;
 }
 
 /* ---- adding ---- */

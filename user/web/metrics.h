@@ -11,7 +11,7 @@
 #include "store/store.h"
 #include "web/peer_metrics.h"
 
-#define METRIC_FIGURES	 22
+#define METRIC_FIGURES	 28
 #define METRIC_NAME_SIZE 129
 
 struct metric_group {

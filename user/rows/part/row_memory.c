@@ -14,6 +14,8 @@ static const struct figure figures[] = {
 		   "major page faults", .is_activity = true),
 	FIGURE_ROW("memory", "rss", BYTES, memory.rss_bytes, ROW_HAS_RSS,
 		   "RSS at the end; shared memory counts in each process"),
+	FIGURE_ROW("memory", "private", BYTES, memory.private_bytes, ROW_HAS_RSS,
+		   "resident memory at the end, neither of files nor shared"),
 	FIGURE_ROW("memory", "rss_growth", SIGNED_BYTES, memory.rss_growth_bytes, ROW_HAS_RSS,
 		   "growth of RSS in the interval"),
 	FIGURE_ROW("memory", "rss_peak", BYTES, memory.peak_rss_bytes, ROW_HAS_PEAK,
@@ -41,6 +43,7 @@ static void add_process(struct resource_row *row, const struct resource_process 
 		return;
 	row->known |= ROW_HAS_RSS;
 	row->memory.rss_bytes += process->rss_bytes;
+	row->memory.private_bytes += process->anonymous_rss_bytes;
 	row->memory.rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
 	row->memory.own_growth_bytes +=
 		(int64_t)(process->anonymous_rss_bytes - process->start_anonymous_rss_bytes);

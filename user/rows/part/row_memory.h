@@ -10,7 +10,7 @@ struct row_memory {
 	uint64_t oom_killed; /* processes behind this row */
 	/* peak: of several processes at least the largest one's, and what all have at the end:
 	 * those of processes that were not there at the same time do not add up. */
-	uint64_t rss_bytes, peak_rss_bytes;
+	uint64_t rss_bytes, peak_rss_bytes, private_bytes;
 	int64_t rss_growth_bytes;
 	/* Of it, the processes' own memory, neither of files nor shared. */
 	int64_t own_growth_bytes;
