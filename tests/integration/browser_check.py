@@ -117,7 +117,7 @@ def check_long_names(browser):
 def check_layout(browser):
     """What was not recorded takes no room, nothing is wider than the window, and no button lacks a name."""
     shown = browser.run("return $$('section.p').filter(e => e.getClientRects().length).map(e => e.id)")
-    check(("network" in shown) == ("peers" in report) and ("latency" in shown) == ("devices" in report), f"sections are those of what was recorded: {shown}")
+    check(("network" in shown) == ("peers" in report) and ("latency" in shown) == ("devices" in report) and ("memory" in shown) == ("memory_over_time" in report), f"sections are those of what was recorded: {shown}")
     said = browser.text("#losses")
     check("peers" in report or "network messages (-e network)" in said, "what was not recorded is said")
     check_widths(browser, (390, 1280, 2560))

@@ -14,6 +14,7 @@
 #include "embedded/findings.js.h"
 #include "embedded/flame.js.h"
 #include "embedded/latency.js.h"
+#include "embedded/memory.js.h"
 #include "embedded/page.css.h"
 #include "embedded/page.html.h"
 #include "embedded/page.js.h"
@@ -25,9 +26,9 @@
 #include "embedded/time_line.js.h"
 
 /* In the order in which they use each other. */
-static const char *const scripts[] = {text_js,	   data_js,	 call_tree_js, flame_js,
-				      findings_js, time_line_js, heat_map_js,  processes_js,
-				      stacks_js,   latency_js,	 peers_js,     page_js};
+static const char *const scripts[] = {
+	text_js,      data_js,	 call_tree_js, flame_js, findings_js, time_line_js, heat_map_js,
+	processes_js, stacks_js, latency_js,   peers_js, memory_js,   page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {

@@ -47,6 +47,7 @@ function change(how) {
 	showStacks();
 	showLatency();
 	showPeers();
+	showMemory();
 	saveAddress();
 	scrollTo(0, y);
 }
@@ -125,7 +126,7 @@ function followSections() {
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
-	for (const [id, isThere] of [["network", profile.report.peers], ["latency", profile.report.devices], ["time", hasTimes()]])
+	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()]])
 		if (!isThere) for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = true;
 	$("#load").remove();
 	$("#page").hidden = false;
