@@ -180,6 +180,24 @@ static void describe_postgres(struct profile_info *info)
 	snprintf(info->targets, sizeof(info->targets), "pid 812 and its descendants");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 108;
 	info->counters[PKBPF_COUNTER_CPU_IDLE] = 1776;
+	info->machine = (struct machine_figures){
+		.known = true,
+		.energy_uj = 412500000,
+		.energy_ns = 10 * NS_PER_SECOND,
+		.energy_source = "package-0, package-1",
+		.millicelsius = 71500,
+		.temperature_source = "coretemp",
+		.throttles_known = true,
+		.throttles = 3,
+		.frequency_sum_hz = 10 * 2800000000ULL,
+		.frequency_readings = 10,
+		.min_hz = 1200000000,
+		.max_hz = 3500000000,
+		.base_hz = 2400000000,
+		.counts_known = (1U << MACHINE_COUNT_KINDS) - 1,
+		.counts_scaled = 1U << MACHINE_BRANCHES,
+		.counts = {13200000, 10000000, 1000000, 31000, 2000000, 16000},
+	};
 }
 
 static void play_frame_pointers(struct fake_machine *machine)
@@ -203,6 +221,14 @@ static void describe_frame_pointers(struct profile_info *info)
 	snprintf(info->cpu_event, sizeof(info->cpu_event), "cpu-clock");
 	info->unwind_mode = PKBPF_UNWIND_FP;
 	info->bpf_cpu_known = false;
+	info->machine = (struct machine_figures){
+		.known = true,
+		.energy_reason = "no powercap zone measures energy",
+		.temperature_source = "thermal_zone0 (cpu-thermal)",
+		.millicelsius = 48000,
+		.frequency_reason = "no cpufreq driver reports the frequency of the CPUs",
+		.counts_reason = "there are none (no PMU)",
+	};
 	/* One too many, which must be said. */
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 27;
 }
@@ -249,6 +275,9 @@ static void describe_hostile(struct profile_info *info)
 	memset(info->targets, 'x', 300);
 	snprintf(info->targets + 300, 100, ", comm \x1b[0m and more than fits a line");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 23;
+	info->machine.known = true;
+	snprintf(info->machine.temperature_source, MACHINE_SOURCE_SIZE, "\x1b[5m\"<b>\n");
+	snprintf(info->machine.energy_reason, MACHINE_REASON_SIZE, "\x1b]0;x\x07 zone");
 }
 
 static void play_nothing(struct fake_machine *machine)

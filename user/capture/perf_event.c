@@ -45,14 +45,6 @@ int perf_event_open_cpu(const struct perf_event_attr *attr, uint32_t cpu, struct
 	return fd >= 0 ? (int)fd : explain(errno, cpu, error);
 }
 
-int perf_event_open_process(const struct perf_event_attr *attr, int pid)
-{
-	struct perf_event_attr copy = *attr;
-	long fd = syscall(SYS_perf_event_open, &copy, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd >= 0 ? (int)fd : -errno;
-}
-
 void perf_event_cpu_attr(uint32_t frequency_hz, int hardware, struct perf_event_attr *ret_attr)
 {
 	*ret_attr = (struct perf_event_attr){

@@ -12,9 +12,6 @@
  * is offline. *error explains other errors. */
 int perf_event_open_cpu(const struct perf_event_attr *attr, uint32_t cpu, struct error *error);
 
-/* On all CPUs, of one process. Negative errno. */
-int perf_event_open_process(const struct perf_event_attr *attr, int pid);
-
 /* Attributes of an event that samples CPU time `frequency_hz` times a second: hardware cycles
  * with `hardware`, else cpu-clock. */
 void perf_event_cpu_attr(uint32_t frequency_hz, int hardware, struct perf_event_attr *ret_attr);

@@ -238,6 +238,14 @@ static const struct option_row rows[] = {
 	{'d', "duration", "TIME",
 	 "10, 10s, 500ms, 5m; default: until Ctrl-C or the exit of all targets", EVENTS,
 	 .form = OPTION_DURATION, AT(live.duration_ns)},
+	{0, "counters", NULL,
+	 "count instructions, cycles, cache and branch misses of the targets, where the CPU shows "
+	 "its counters",
+	 EVENTS, FLAG(live.want_counters),
+	 .text = "Whole host, --pid, --tid, --cgroup or a command; counts include what the targets "
+		 "start. The report then has instructions per cycle and the shares of misses; "
+		 "where there is no counter, it says why. Energy, temperature and frequency of the "
+		 "machine need no option."},
 	{'U', "user", NULL, "user stacks only", EVENTS, FLAG(live.user_only)},
 	{'K', "kernel", NULL, "kernel stacks only", EVENTS, FLAG(live.kernel_only)},
 	{0, "unwind", "auto|dwarf|fp",

@@ -3,8 +3,11 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
-#define STEAL_PERCENT 5
-#define LOST_PERCENT  1
+#define STEAL_PERCENT	5
+#define LOST_PERCENT	1
+#define HEAT_PER_SECOND 1
+/* As bad as steal time that is worth a word: clocks fall by some percent. */
+#define HEAT_SEVERITY 5
 
 static void find_stolen(const struct analysis *analysis, struct findings *findings)
 {
@@ -21,6 +24,31 @@ static void find_stolen(const struct analysis *analysis, struct findings *findin
 		    "runnable threads",
 		    steal);
 	finding.severity = steal;
+	finding.tier = analysis->has_targets ? FINDING_OF_HOST : FINDING_OF_TARGET;
+	findings_offer(findings, &finding);
+}
+
+/* The kernel counts how often, not for how long. */
+static void find_throttled_by_heat(const struct analysis *analysis, struct findings *findings)
+{
+	const struct machine_figures *machine =
+		&profile_info_read(analysis->rows->profile)->machine;
+	struct finding finding = finding_new(FINDING_RULE_throttled_by_heat);
+	double seconds = finding_seconds(analysis->rows);
+
+	if (!machine->throttles || seconds <= 0 ||
+	    (double)machine->throttles < HEAT_PER_SECOND * seconds)
+		return;
+	finding_say(finding.cause, "CPUs were throttled by heat %s",
+		    human_counted((char[HUMAN_SIZE]){0}, machine->throttles, "times"));
+	if (machine->temperature_source[0])
+		finding_say(finding.cause, " (%.0f C at most, %s)",
+			    (double)machine->millicelsius / 1000, machine->temperature_source);
+	if (machine->frequency_readings)
+		finding_say(finding.cause, "; they ran at %.2f GHz",
+			    machine_mean_hz(machine) / 1e9);
+	finding_say(finding.next, "look at cooling, and compare no times with those of other runs");
+	finding.severity = HEAT_SEVERITY;
 	finding.tier = analysis->has_targets ? FINDING_OF_HOST : FINDING_OF_TARGET;
 	findings_offer(findings, &finding);
 }
@@ -61,5 +89,6 @@ static void find_lost(const struct analysis *analysis, struct findings *findings
 void find_host(const struct analysis *analysis, struct findings *findings)
 {
 	find_stolen(analysis, findings);
+	find_throttled_by_heat(analysis, findings);
 	find_lost(analysis, findings);
 }

@@ -80,6 +80,8 @@
 	ROW(memory_low, "less than 5 % of memory is available",                                    \
 	    "5 %: from there on the kernel reclaims pages that are in use")                        \
 	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time")         \
+	ROW(throttled_by_heat, "heat slows the CPUs down",                                         \
+	    "once per second: single times pass within milliseconds")                              \
 	ROW(samples_lost, "1 % or more of the CPU samples were lost",                              \
 	    "1 %: shares are given in whole percent")                                              \
 	ROW(waits_lost, "1 % or more of the waits were lost", "1 %: as samples_lost")              \

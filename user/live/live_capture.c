@@ -176,6 +176,8 @@ static int begin_interval(struct live_capture *live, struct error *error)
 	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
 	if (err < 0)
 		return err;
+	if (live->options.machine)
+		live_machine_begin(&live->machine, "", &live->options.counted, clock_now_ns());
 	live->start_cpu_ns = live_cpu_ns(live);
 	live_overhead_begin(live);
 	return live_memory_begin(live, error);
@@ -234,6 +236,7 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	live_memory_limit(live);
 	live_overhead_look(live);
 	note_devices(live);
+	live_machine_look(&live->machine, clock_now_ns());
 	return source_set_poll(live->sources);
 }
 
@@ -258,6 +261,7 @@ int live_capture_cut(struct live_capture *live)
 	session_bpf_time_ns(live->session, &edge->bpf_cpu_ns);
 	if (session_cut(live->session, live->sequence, &error) < 0)
 		log_warning(log, "%s", error.text);
+	edge->machine = live_machine_cut(&live->machine, clock_now_ns());
 	log_info(log, "interval %llu ended in %.1f ms", (unsigned long long)edge->sequence,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	return err;
@@ -342,6 +346,7 @@ int live_capture_stop(struct live_capture *live)
 	if (session_end_interval(live->session, &error) < 0)
 		log_warning(live->options.session.log, "%s; the report has no resource tables",
 			    error.text);
+	live->last_figures = live_machine_cut(&live->machine, clock_now_ns());
 	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
 		log_warning(live->options.session.log,
 			    "%s; counts of unfinished events are not exact", error.text);
@@ -355,6 +360,7 @@ void live_capture_free(struct live_capture *live)
 	if (!live)
 		return;
 	process_counts_free(live->counts);
+	live_machine_done(&live->machine);
 	source_set_free(live->sources);
 	session_free(live->session);
 	aggregator_free(live->aggregator);

@@ -16,6 +16,7 @@ struct live_edge {
 	uint64_t sequence; /* of the slice that ends */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	uint64_t cpu_ns, bpf_cpu_ns;
+	struct machine_figures machine; /* of the slice alone */
 };
 
 struct live_capture {
@@ -51,6 +52,8 @@ struct live_capture {
 	int64_t start_unix_ns;
 	uint64_t start_cpu_ns;	       /* of this program, until then */
 	struct process_counts *counts; /* at the start; NULL: not wanted */
+	struct live_machine machine;
+	struct machine_figures last_figures; /* of the slice that ends with the capture */
 };
 
 /* Keeps the memory of a capture without an end within bounds. */

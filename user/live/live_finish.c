@@ -74,6 +74,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 {
 	const struct session_options *options = &live->options.session;
 	struct profile_info *info = profile_info(profile);
+	const struct live_edge *end;
 	struct utsname machine = {0};
 
 	uname(&machine);
@@ -93,7 +94,9 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	}
 	if (!info->end_ns)
 		info->end_ns = live->end_ns;
-	fill_cost(live, find_edge(live, info->sequence), profile);
+	end = find_edge(live, info->sequence);
+	fill_cost(live, end, profile);
+	info->machine = end ? end->machine : live->last_figures;
 	info->cpu_count = session_cpu_count(live->session);
 	info->bpf_map_bytes = map_memory_bytes("/proc/self");
 	info->memory_limit_bytes = live->memory.limit_bytes;

@@ -31,6 +31,7 @@ struct live_options {
 	uint64_t max_memory_bytes;   /* of the program and its BPF maps; 0: no limit */
 	struct source_options sources;
 	bool want_resources; /* of every thread: CPU time, memory, I/O */
+	bool want_counters;  /* of the CPUs: instructions, cycles, cache, branches */
 	bool per_thread;     /* keep the threads of a process separate */
 	bool no_inline, lines;
 	bool jvm_map;			  /* asks JVMs for the names of their compiled code */

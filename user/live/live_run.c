@@ -223,6 +223,32 @@ static uint64_t unwind_table_bytes(const struct live_options *options)
 	return memory_limit_share(options->max_memory_bytes, 4, UNWIND_LOADER_TABLE_BYTES);
 }
 
+/* Whose instructions are counted: the session's targets, as perf events know them. */
+static struct live_counted choose_counted(const struct live_run *run)
+{
+	const struct live_targets *targets = &run->options.targets;
+	struct live_counted counted = {.wanted = run->options.want_counters};
+
+	if (targets->comm)
+		counted.refusal = "they cannot be limited to a comm; use --pid or --cgroup";
+	else if (targets->container && run->cgroups.count != 1)
+		counted.refusal = "those of several containers are not read; use --cgroup";
+	else if (run->cgroups.count)
+		counted.cgroup_path = run->cgroups.items[0];
+	if (run->command_pid) {
+		counted.pids = &run->command_pid;
+		counted.pid_count = 1;
+	} else if (targets->pids.count) {
+		counted.pids = targets->pids.items;
+		counted.pid_count = targets->pids.count;
+	} else if (targets->tids.count) {
+		counted.pids = targets->tids.items;
+		counted.pid_count = targets->tids.count;
+		counted.are_threads = true;
+	}
+	return counted;
+}
+
 int live_run_start(struct live_run *run, struct error *error)
 {
 	const struct live_options *options = &run->options;
@@ -246,6 +272,8 @@ int live_run_start(struct live_run *run, struct error *error)
 			},
 		.sources = options->sources,
 		.trace_ns = options->trace_ns,
+		.machine = options->want_resources,
+		.counted = choose_counted(run),
 		.names_ns = options->every_ns >= LONG_INTERVAL_NS
 				    ? options->every_ns - NAMES_EARLY_NS
 				    : 0,

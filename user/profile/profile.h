@@ -16,6 +16,7 @@
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
 #include "profile/account/heap_list.h"
+#include "profile/account/machine_figures.h"
 #include "profile/account/memory_list.h"
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
@@ -81,6 +82,7 @@ struct profile_info {
 	/* single events were kept: CPU samples, and waits and requests of this length or more;
 	 * 0: none */
 	uint64_t trace_ns;
+	struct machine_figures machine;
 };
 
 /* CPU time of pkbpf since the interval began. */

@@ -49,6 +49,31 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(112, F, info.trace_ns),
 	RECORDED(120, F, info.memory_limit_bytes),
 	RECORDED(121, F, info.memory_peak_bytes),
+	FLAG(140, F, info.machine.known),
+	RECORDED(141, F, info.machine.energy_uj),
+	RECORDED(142, F, info.machine.energy_ns),
+	TEXT(143, F, info.machine.energy_source),
+	TEXT(144, F, info.machine.energy_reason),
+	RECORDED(145, F, info.machine.millicelsius),
+	TEXT(146, F, info.machine.temperature_source),
+	TEXT(147, F, info.machine.temperature_reason),
+	FLAG(148, F, info.machine.throttles_known),
+	RECORDED(149, F, info.machine.throttles),
+	RECORDED(150, F, info.machine.frequency_sum_hz),
+	RECORDED(151, F, info.machine.frequency_readings),
+	RECORDED(152, F, info.machine.min_hz),
+	RECORDED(153, F, info.machine.max_hz),
+	RECORDED(154, F, info.machine.base_hz),
+	TEXT(155, F, info.machine.frequency_reason),
+	RECORDED(156, F, info.machine.counts_known),
+	RECORDED(157, F, info.machine.counts_scaled),
+	TEXT(158, F, info.machine.counts_reason),
+	RECORDED(159, F, info.machine.counts[MACHINE_INSTRUCTIONS]),
+	RECORDED(160, F, info.machine.counts[MACHINE_CYCLES]),
+	RECORDED(161, F, info.machine.counts[MACHINE_CACHE_REFERENCES]),
+	RECORDED(162, F, info.machine.counts[MACHINE_CACHE_MISSES]),
+	RECORDED(163, F, info.machine.counts[MACHINE_BRANCHES]),
+	RECORDED(164, F, info.machine.counts[MACHINE_BRANCH_MISSES]),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
@@ -67,7 +92,9 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(48, F, machine.memory_bytes),
 	RECORDED(49, F, machine.memory_available_bytes),
 };
-ALL_MEMBERS(struct profile_info, 1224 + sizeof(((struct profile_info *)NULL)->counters));
+ALL_MEMBERS(struct profile_info, 1224 + sizeof(((struct profile_info *)NULL)->counters) +
+					 sizeof(struct machine_figures));
+ALL_MEMBERS(struct machine_figures, 912);
 ALL_MEMBERS(struct resource_machine, 80);
 TABLE(facts, SLICE_FACTS, F);
 #undef F

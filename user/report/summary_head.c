@@ -15,6 +15,7 @@
 #include "report/text_advice.h"
 #include "report/text_table.h"
 #include "rows/human.h"
+#include "rows/machine_words.h"
 
 #define TEXT_SIZE 1024
 /* Of user stacks, in percent: fewer that are complete are worth a line. */
@@ -39,6 +40,14 @@ static void add_start(char *text, size_t size, const struct profile_info *info)
 	if (info->start_unix_ns > 0 && gmtime_r(&seconds, &calendar) &&
 	    strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &calendar))
 		text_append(text, size, " from %s UTC", start);
+}
+
+static void write_some(const struct summary *summary, const char *text)
+{
+	const struct text_wrapping wrapping = {.label = "", .next_indent = 2, .lines = 2};
+
+	if (text[0])
+		write_clean(summary, &wrapping, text);
 }
 
 int summary_title(const struct summary *summary, size_t lines)
@@ -67,6 +76,12 @@ int summary_title(const struct summary *summary, size_t lines)
 			    human_bytes(b, machine->memory_bytes));
 	wrapping.lines = 1;
 	write_clean(summary, &wrapping, text);
+	machine_words_measured(&info->machine, text, sizeof(text));
+	write_some(summary, text);
+	machine_words_counted(&info->machine, text, sizeof(text));
+	if (!text[0] && info->machine.counts_reason[0])
+		text_append(text, sizeof(text), "CPU counters: %s", info->machine.counts_reason);
+	write_some(summary, text);
 	return 0;
 }
 

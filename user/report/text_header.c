@@ -12,12 +12,14 @@
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
 #include "rows/human.h"
+#include "rows/machine_words.h"
 #include "report/text_kind.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 #include "symbol/symbol_notes.h"
 
-#define LABEL_COLUMNS 12
+#define MACHINE_TEXT_SIZE 1024
+#define LABEL_COLUMNS	  12
 
 /* A text in memory while its line is put together; lines are short, the host's names are
  * bounded. */
@@ -387,6 +389,30 @@ static void print_cost(const struct text_report *report)
 	line_end(&line, report, "overhead:");
 }
 
+static void print_words(const struct text_report *report, const char *label, const char *text)
+{
+	char clean[MACHINE_TEXT_SIZE];
+
+	if (!text[0])
+		return;
+	escape_terminal(clean, sizeof(clean), text);
+	text_wrap(report->out, report->width, label, LABEL_COLUMNS, clean);
+}
+
+static void print_machine(const struct text_report *report, const struct machine_figures *figures)
+{
+	char text[MACHINE_TEXT_SIZE];
+
+	if (!figures->known)
+		return;
+	machine_words_measured(figures, text, sizeof(text));
+	print_words(report, "machine:", text);
+	machine_words_counted(figures, text, sizeof(text));
+	print_words(report, "counters:", text);
+	machine_words_absent(figures, text, sizeof(text));
+	print_words(report, "not known:", text);
+}
+
 void text_header(const struct text_report *report)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
@@ -396,6 +422,7 @@ void text_header(const struct text_report *report)
 	print_interval(report);
 	escape_terminal(targets, sizeof(targets), info->targets[0] ? info->targets : "unknown");
 	text_wrap(report->out, report->width, "targets:", LABEL_COLUMNS, targets);
+	print_machine(report, &info->machine);
 	print_kinds(report);
 	text_wrap(report->out, report->width, "unwinder:", LABEL_COLUMNS,
 		  unwind_text(info->unwind_mode));

@@ -16,6 +16,8 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 		 const uint32_t *functions, size_t count);
 /* "host" and "time". */
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
+/* "machine": its energy, heat, frequency and CPU counters; nothing where nobody looked. */
+void json_figures(struct json_writer *writer, const struct profile_info *info);
 /* "cpu_limits" and "memory_limits", with the kernel's account. */
 void json_cgroup_limits(struct json_writer *writer, const struct profile *profile);
 /* "targets", "events" with how they were recorded, and "unwinder". */

@@ -45,6 +45,19 @@ function memoryTile() {
 	return tile("Memory, " + bytes(host.memory_bytes), isShort ? "short" : "ample", isShort, [(100 * used).toFixed(0), "% used"],
 		    [memory.major_faults === undefined ? "" : plural(memory.major_faults, "major faults"), memory.minor_faults === undefined ? "" : count(memory.minor_faults * 1e9 / profile.durationNs) + " minor faults/s"], used);
 }
+/* Energy, heat and frequency, and what the CPUs counted: the first that there is is the figure, the others stand below it. */
+function machineTile() {
+	const machine = profile.report.machine || {}, counts = machine.counts || {}, ghz = hz => (hz / 1e9).toFixed(2), figures = [];
+	if (counts.instructions_per_cycle) figures.push([counts.instructions_per_cycle.toFixed(2), "instructions per cycle"]);
+	if (machine.power_watts) figures.push([digits(machine.power_watts), "W, " + digits(machine.energy_joules) + " J"]);
+	if (machine.temperature_source) figures.push([machine.temperature_max_celsius.toFixed(0), "\u00b0C at most"]);
+	if (machine.frequency_mean_hz) figures.push([ghz(machine.frequency_mean_hz), `GHz, ${ghz(machine.frequency_min_hz)} to ${ghz(machine.frequency_max_hz)}`]);
+	if (counts.cache_references) figures.push([percent((counts.cache_misses || 0) / counts.cache_references), "cache misses"]);
+	if (counts.branches) figures.push([percent((counts.branch_misses || 0) / counts.branches), "branch misses"]);
+	if (!figures.length) return null;
+	const [first, ...others] = figures, isHot = machine.throttled > 0;
+	return tile("Machine", isHot ? "throttled by heat: " + plural(machine.throttled, "times") : machine.throttled === 0 ? "not throttled" : "", isHot, first, others.map(([figure, unit]) => figure + NARROW + unit), null);
+}
 /* Stacks that have no end to reach, inside execve, are none. */
 function stackEnds() {
 	const ends = profile.report.unwinder ? profile.report.unwinder.stack_ends || {} : {}, complete = ends.complete || 0, unverified = ends["complete with unverified frames"] || 0;
@@ -57,7 +70,7 @@ function profileTile() {
 		    [count(ends.complete) + " of", count(ends.all) + " user stacks"], ends.all ? ends.complete / ends.all : null);
 }
 function showResources() {
-	$("#resources").replaceChildren(...[cpuTile(), diskTile(), memoryTile(), profileTile()].filter(Boolean));
+	$("#resources").replaceChildren(...[cpuTile(), diskTile(), memoryTile(), machineTile(), profileTile()].filter(Boolean));
 }
 
 /* What stands between back quotes is code. */

@@ -537,6 +537,8 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 	into->memory_peak_bytes = larger(before.memory_peak_bytes, from->memory_peak_bytes);
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++)
 		into->counters[i] += before.counters[i];
+	into->machine = before.machine;
+	machine_figures_add(&into->machine, &from->machine);
 }
 
 int slice_merge(struct profile *into, const struct profile *from)
