@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "profile/kind_table.h"
 #include "statistics/student_t.h"
 
 const char *const diff_verdict_names[] = {
@@ -33,6 +34,7 @@ struct comparing {
 	struct comparison *comparison;
 	struct resampling *resampling[DIFF_SIDES];
 	double divisor[DIFF_SIDES];
+	double seconds[DIFF_SIDES]; /* by which levels are divided */
 	/* Relative error of what is sampled in all, against what the kernel has counted. */
 	double whole_error[DIFF_SIDES][PKBPF_PROFILE_KINDS];
 };
@@ -119,6 +121,13 @@ static double between_runs(const struct comparing *comparing, const struct diff_
 	return squares > inside ? (squares - inside) / freedom : 0;
 }
 
+/* What is there at the end is told as its mean over time, whatever work was done. */
+static double divisor_of_kind(const struct comparing *comparing, int side, uint32_t kind)
+{
+	return kind_ops_of((enum pkbpf_profile_kind)kind)->is_level ? comparing->seconds[side]
+								    : comparing->divisor[side];
+}
+
 /* Least standard error of a sum that is counted in samples. Where the scatter between slices is
  * known, samples of a steady clock are a draw from all samples of the side; else they are taken for
  * independent events. */
@@ -182,7 +191,7 @@ static double estimate_row(const struct comparing *comparing, struct diff_row *r
 	runs = between_runs(comparing, &row->key, estimates, &run_freedom);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_estimate *estimate = &estimates[i];
-		double divisor = comparing->divisor[i];
+		double divisor = divisor_of_kind(comparing, i, row->key.kind);
 		double least = sampling_error(comparing, i, estimates);
 		bool by_slices = estimate->error > least && estimate->freedom > 0;
 		double inside = pow(fmax(estimate->error, least) / divisor, 2);
@@ -334,14 +343,20 @@ static int compare_rows(const void *left, const void *right, void *context)
 	return strcmp(diff_row_name(context, a), diff_row_name(context, b));
 }
 
+static double seconds_of(const struct comparison *comparison, int side)
+{
+	double seconds = (double)measurement_length_ns(comparison->sides[side]) / NS_PER_SECOND;
+
+	return seconds > 0 ? seconds : 1;
+}
+
 static double divisor_of(const struct comparison *comparison, int side)
 {
 	const struct measurement *measurement = comparison->sides[side];
-	double seconds = (double)measurement_length_ns(measurement) / NS_PER_SECOND;
 
 	switch (comparison->work.per) {
 	case DIFF_PER_SECOND:
-		return seconds > 0 ? seconds : 1;
+		return seconds_of(comparison, side);
 	case DIFF_PER_RUN:
 		return measurement->run_count ? measurement->run_count : 1;
 	case DIFF_PER_WORK:
@@ -398,6 +413,7 @@ int comparison_init(struct comparison *comparison, const struct measurement *bas
 	for (int i = 0; i < DIFF_SIDES && !err; i++) {
 		comparing.resampling[i] = resampling_new(comparison->sides[i]);
 		comparing.divisor[i] = divisor_of(comparison, i);
+		comparing.seconds[i] = seconds_of(comparison, i);
 		if (!comparing.resampling[i])
 			err = error_set(error, ENOMEM, "cannot compare: out of memory");
 		else

@@ -42,7 +42,7 @@ static char *stack_text(const struct comparison *comparison, uint32_t stack)
 	return NULL;
 }
 
-/* Sums over the intervals, in the unit of folded stacks. */
+/* Sums over the intervals, of levels their mean, in the unit of folded stacks. */
 static uint64_t amount_of(const struct comparison *comparison, const struct diff_row *row, int side)
 {
 	const struct diff_series *series = measurement_find(comparison->sides[side], &row->key);
@@ -52,6 +52,8 @@ static uint64_t amount_of(const struct comparison *comparison, const struct diff
 		sum += series->values.items[i].value;
 		count += series->values.items[i].count;
 	}
+	if (kind_ops_of((enum pkbpf_profile_kind)row->key.kind)->is_level)
+		return (uint64_t)row->sides[side].value;
 	if (row->key.kind == PKBPF_PROFILE_CPU)
 		return (uint64_t)count;
 	return profile_kind_folded((enum pkbpf_profile_kind)row->key.kind, (uint64_t)sum);

@@ -145,14 +145,17 @@ static void write_heading(const struct page *page, uint32_t kind)
 	const struct diff_row *all = row_of_all(page, kind);
 	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE], change[DIFF_WORDS_SIZE];
 	char interval[DIFF_WORDS_SIZE], text[TEXT_CELL_SIZE];
-	const char *title = kind_ops_of((enum pkbpf_profile_kind)kind)->title;
+	const struct kind_ops *ops = kind_ops_of((enum pkbpf_profile_kind)kind);
+	const char *title = ops->title;
 
 	if (!all) {
 		snprintf(text, sizeof(text), "%s", title);
 	} else {
 		diff_words_interval(interval, all);
-		snprintf(text, sizeof(text), "%s per %s: %s -> %s, %s%s%s%s%s", title,
-			 diff_words_per(&page->comparison->work),
+		snprintf(text, sizeof(text), "%s%s%s: %s -> %s, %s%s%s%s%s", title,
+			 /* What is there at the end is not per anything. */
+			 ops->is_level ? "" : " per ",
+			 ops->is_level ? "" : diff_words_per(&page->comparison->work),
 			 diff_words_value(base, kind, all->sides[DIFF_BASE].value),
 			 diff_words_value(new, kind, all->sides[DIFF_NEW].value),
 			 diff_words_change(change, all), interval[0] ? " (" : "", interval,

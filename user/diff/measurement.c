@@ -2,6 +2,9 @@
 /* Keeps values by key and slice. */
 #include "diff/measurement.h"
 
+#include "base/clock.h"
+#include "profile/kind_table.h"
+
 const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_ALL] = "all",
 	[DIFF_PROCESS] = "process",
@@ -106,9 +109,20 @@ bool measurement_put(struct measurement *measurement, const struct diff_key *key
 	return true;
 }
 
+/* What is there at the end of a slice adds up over time, so that its mean can be told. */
+static double level_seconds(const struct measurement *measurement, uint32_t kind)
+{
+	uint64_t length_ns = measurement->slices.items[measurement->slices.count - 1].length_ns;
+
+	if (!kind_ops_of((enum pkbpf_profile_kind)kind)->is_level || !length_ns)
+		return 1;
+	return (double)length_ns / NS_PER_SECOND;
+}
+
 bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
 		     double count)
 {
+	value *= level_seconds(measurement, key->kind);
 	return measurement_put(measurement, key, (uint32_t)measurement->slices.count - 1, value,
 			       count);
 }

@@ -85,7 +85,8 @@ void measurement_done(struct measurement *measurement);
 
 /* Begins a slice, to which values are added until the next one. false: out of memory. */
 bool measurement_begin_slice(struct measurement *measurement, const struct diff_slice *slice);
-/* Adds to the value of a key in the last slice. false: out of memory. */
+/* Adds to the value of a key in the last slice; of what is there at the end of it (is_level of the
+ * kind), times the seconds of the slice. false: out of memory. */
 bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
 		     double count);
 /* The same in any slice, no earlier than the last one that has a value of the key. */

@@ -48,10 +48,7 @@ static void sums_of(const struct peer_row *row, double ret_sums[PEER_METRICS_SUM
 /* The process at the other end becomes known later, and would begin another series. */
 static void name_of(const struct peer *peer, char name[PEER_TEXT_SIZE])
 {
-	struct peer bare = *peer;
-
-	bare.comm[0] = '\0';
-	peer_text(name, &bare);
+	peer_text_plain(name, peer);
 }
 
 static struct peer_metric *add_named(struct peer_metrics *metrics, const char *name)

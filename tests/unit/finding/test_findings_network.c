@@ -177,7 +177,7 @@ static void queries_without_an_answer_are_told_with_the_server(void **state)
 	findings = findings_of(&fake);
 	finding = finding_of(&findings, "name_lookup");
 	assert_non_null(finding);
-	assert_string_equal(finding->by, "peer udp 10.0.0.53:53");
+	assert_string_equal(finding->by, "peer udp 10.0.0.53:53 (domain?)");
 	assert_non_null(strstr(finding->evidence, "4 of 10 queries"));
 }
 

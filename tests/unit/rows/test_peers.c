@@ -121,9 +121,9 @@ static void a_peer_has_a_text(_unused_ void **state)
 					   .role = PKBPF_NETWORK_CLIENT},
 				  others = {0};
 
-	assert_text(&backend, "", "", "tcp 10.0.0.7:5432");
+	assert_text(&backend, "", "", "tcp 10.0.0.7:5432 (postgresql?)");
 	assert_text(&backend, "", "postgres", "tcp 10.0.0.7:5432 (postgres)");
-	assert_text(&six, "", "", "tcp [fe80::1]:80");
+	assert_text(&six, "", "", "tcp [fe80::1]:80 (http?)");
 	assert_text(&client, "", "", "tcp :80 from 10.0.0.9");
 	assert_text(&any, "", "", "udp :53 from clients");
 	assert_text(&local, "/run/x", "", "unix /run/x");

@@ -68,6 +68,8 @@ static void write_peer(struct json_writer *writer, const struct peer *peer)
 	if (peer->address.family == PKBPF_NETWORK_IPV4 ||
 	    peer->address.family == PKBPF_NETWORK_IPV6)
 		json_writer_u64(writer, "port", peer->address.port);
+	if (peer_service(peer))
+		json_writer_string(writer, "service", peer_service(peer));
 	if (peer->name[0])
 		json_writer_string(writer, "name", peer->name);
 	if (peer->pid)

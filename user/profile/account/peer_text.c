@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/array.h"
+#include "profile/account/port_service.h"
 
 const char *peer_protocol(const struct peer *peer)
 {
@@ -80,10 +81,8 @@ static char *others_text(char buffer[PEER_TEXT_SIZE], unsigned int family)
 	return buffer;
 }
 
-char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
+char *peer_text_plain(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 {
-	size_t length;
-
 	if (!peer)
 		return strcpy(buffer, "unknown");
 	if (peer->address.family == PKBPF_NETWORK_OTHERS)
@@ -92,8 +91,34 @@ char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 		unix_text(buffer, peer);
 	else
 		inet_text(buffer, peer);
+	return buffer;
+}
+
+const char *peer_service(const struct peer *peer)
+{
+	const struct pkbpf_network_peer *address = &peer->address;
+
+	if (address->role != PKBPF_NETWORK_CLIENT ||
+	    (address->family != PKBPF_NETWORK_IPV4 && address->family != PKBPF_NETWORK_IPV6))
+		return NULL;
+	return address->protocol == PKBPF_NETWORK_TCP || address->protocol == PKBPF_NETWORK_UDP
+		       ? port_service(address->port, address->protocol == PKBPF_NETWORK_UDP)
+		       : NULL;
+}
+
+char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
+{
+	const char *service;
+	size_t length;
+
+	peer_text_plain(buffer, peer);
+	if (!peer)
+		return buffer;
 	length = strlen(buffer);
+	service = peer_service(peer);
 	if (peer->comm[0])
 		snprintf(buffer + length, PEER_TEXT_SIZE - length, " (%s)", peer->comm);
+	else if (service)
+		snprintf(buffer + length, PEER_TEXT_SIZE - length, " (%s?)", service);
 	return buffer;
 }
