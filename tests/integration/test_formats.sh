@@ -61,4 +61,12 @@ spinning = sum(weight for stack, weight in zip(profile["samples"], profile["weig
 named = sum(weight for stack, weight in zip(profile["samples"], profile["weights"]) if names[stack[0]] == "spin")
 check(min(spinning, named) > 400, f"{spinning} of them in spin_here, {named} below the thread's name")
 END
+begin "Firefox Profiler"
+if command -v profiler-cli >/dev/null; then
+	mkdir firefox
+	record -F 499 -e cpu,offcpu,faults -o firefox/app.folded -o firefox/app.firefox.json -- "$workloads/spin" 0.3 &&
+		checker "$here/firefox_check.py" firefox cpu offcpu faults
+else
+	not_checked "profiler-cli is not here: npm has it as @firefox-devtools/profiler-cli, and tools/test installs it"
+fi
 conclude

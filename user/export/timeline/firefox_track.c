@@ -133,6 +133,17 @@ int firefox_track_add(struct firefox_track *track, const struct timeline_slice *
 	struct firefox_sample *sample;
 	uint32_t node = firefox_track_stack(track, slice, stack);
 
+	if (!node) { /* Firefox leaves samples without a stack out of its sums */
+		uint32_t none =
+			function_there(track, &(struct function){.name = "[no stack]",
+								 .file = "",
+								 .path = "",
+								 .module = "",
+								 .mark = FUNCTION_TRUNCATED});
+
+		node = none == UINT32_MAX ? 0 : node_there(track, none, 0);
+		node = node ? node : UINT32_MAX;
+	}
 	if (node == UINT32_MAX)
 		return -ENOMEM;
 	if (kind_ops_of(track->kind)->is_expected)
