@@ -11,10 +11,13 @@
 
 #define COUNT_NS (100 * NS_PER_MS)
 #define PAUSE_NS (900 * NS_PER_MS)
+/* What the kernel takes to measure one run. */
+#define RUN_NS 50
 
 /* Run times of programs attached to events, and of iterators, which run on request. */
 struct run_times {
 	uint64_t events_ns, iterators_ns;
+	uint64_t event_runs;
 };
 
 struct program_clock {
@@ -22,7 +25,9 @@ struct program_clock {
 	bool always;
 	int fd; /* the kernel measures while it is open; -1: pause */
 	uint64_t opened_ns;
+	bool stays;	    /* without a pause, for the time being */
 	uint64_t turned_ns; /* time of the last switch between measuring and pause */
+	uint64_t start_cost_ns, stop_cost_ns; /* CPU time of the last ones */
 	/* Run times at the start of this measurement: other tools may measure during our pauses. */
 	struct run_times begun;
 	struct run_times counted;
@@ -48,18 +53,30 @@ static bool read_run_times(const struct bpf_object *object, struct run_times *re
 			continue;
 		if (bpf_obj_get_info_by_fd(fd, &info, &size))
 			return false;
-		if (bpf_program__expected_attach_type(program) == BPF_TRACE_ITER)
+		if (bpf_program__expected_attach_type(program) == BPF_TRACE_ITER) {
 			times.iterators_ns += info.run_time_ns;
-		else
+		} else {
 			times.events_ns += info.run_time_ns;
+			times.event_runs += info.run_cnt;
+		}
 	}
 	*ret_times = times;
 	return true;
 }
 
+bool program_clock_stays(uint64_t runs, uint64_t counted_ns, uint64_t switch_ns)
+{
+	return counted_ns &&
+	       (double)runs * RUN_NS * PAUSE_NS / (double)counted_ns < (double)switch_ns;
+}
+
 static void begin_counting(struct program_clock *clock, uint64_t now_ns)
 {
+	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
 	clock->fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	clock->start_cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	clock->stays = false;
 	clock->turned_ns = now_ns;
 	if (clock->fd >= 0 && read_run_times(clock->object, &clock->begun))
 		return;
@@ -76,23 +93,56 @@ static bool add_current(const struct program_clock *clock, struct run_times *tim
 		return false;
 	times->events_ns += now.events_ns - clock->begun.events_ns;
 	times->iterators_ns += now.iterators_ns - clock->begun.iterators_ns;
+	times->event_runs += now.event_runs - clock->begun.event_runs;
 	return true;
+}
+
+/* Returns how many runs there were; they are not counted again when it goes on. */
+static uint64_t add_counted(struct program_clock *clock, uint64_t now_ns)
+{
+	struct run_times before = clock->counted;
+
+	if (!add_current(clock, &clock->counted))
+		return UINT64_MAX;
+	clock->counted_ns += now_ns - clock->turned_ns;
+	clock->last = (struct program_share){
+		.number = clock->last.number + 1,
+		.ran_ns = clock->counted.events_ns - before.events_ns,
+		.passed_ns = now_ns - clock->turned_ns,
+	};
+	clock->begun.events_ns += clock->counted.events_ns - before.events_ns;
+	clock->begun.iterators_ns += clock->counted.iterators_ns - before.iterators_ns;
+	clock->begun.event_runs += clock->counted.event_runs - before.event_runs;
+	return clock->counted.event_runs - before.event_runs;
+}
+
+static void stop_counting(struct program_clock *clock)
+{
+	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	close(clock->fd);
+	clock->fd = -1;
+	clock->stop_cost_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
 static void end_counting(struct program_clock *clock, uint64_t now_ns)
 {
-	uint64_t before_ns = clock->counted.events_ns;
+	add_counted(clock, now_ns);
+	stop_counting(clock);
+	clock->turned_ns = now_ns;
+}
 
-	if (add_current(clock, &clock->counted)) {
-		clock->counted_ns += now_ns - clock->turned_ns;
-		clock->last = (struct program_share){
-			.number = clock->last.number + 1,
-			.ran_ns = clock->counted.events_ns - before_ns,
-			.passed_ns = now_ns - clock->turned_ns,
-		};
-	}
-	close(clock->fd);
-	clock->fd = -1;
+/* Goes on when that costs less. */
+static void end_or_stay(struct program_clock *clock, uint64_t now_ns)
+{
+	uint64_t passed_ns = now_ns - clock->turned_ns, runs = add_counted(clock, now_ns);
+	/* Stopping takes about as long as starting did. */
+	uint64_t stop_ns = clock->stop_cost_ns ? clock->stop_cost_ns : clock->start_cost_ns;
+
+	clock->stays = runs != UINT64_MAX &&
+		       program_clock_stays(runs, passed_ns, clock->start_cost_ns + stop_ns);
+	if (!clock->stays)
+		stop_counting(clock);
 	clock->turned_ns = now_ns;
 }
 
@@ -137,8 +187,9 @@ void program_clock_poll(struct program_clock *clock, uint64_t now_ns)
 		return;
 	if (clock->always)
 		look_while_counting(clock, now_ns);
-	else if (clock->fd >= 0 && now_ns - clock->turned_ns >= COUNT_NS)
-		end_counting(clock, now_ns);
+	else if (clock->fd >= 0 &&
+		 now_ns - clock->turned_ns >= (clock->stays ? COUNT_NS + PAUSE_NS : COUNT_NS))
+		end_or_stay(clock, now_ns);
 	else if (clock->fd < 0 && now_ns - clock->turned_ns >= PAUSE_NS)
 		begin_counting(clock, now_ns);
 }
