@@ -71,6 +71,9 @@ struct pkbpf_shed_control {
 	__u32 fault_shift;  /* page faults with a stack: one in 2^n of those sampled */
 	__u32 blockio_mask; /* stacks of block requests that are not remembered */
 	__u32 no_wakers;    /* stacks of wakers */
+	/* stacks of waits per thread and PKBPF_OFFCPU_WINDOW_NS at most, for user space, which
+	 * chooses the quota; 0: as many as that finds right */
+	__u32 wait_quota;
 };
 
 /* In .bss, for the program that samples CPUs. */

@@ -75,7 +75,7 @@ enum pkbpf_loss {
 	X(CPUS_ARRIVED, PKBPF_LOSS_NOTE,                                                           \
 	  "CPUs that came online during the interval, sampled from shortly afterwards")            \
 	X(OFFCPU_WITHOUT_STACK, PKBPF_LOSS_NOTE,                                                   \
-	  "waits without a stack (to stay within --max-overhead)")                                 \
+	  "waits without a stack (to stay within --max-overhead or --max-cpu)")                    \
 	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER,                                                          \
 	  "slow block requests missing from the list of the slowest (ring buffer full)")           \
 	X(LOST_TIMER_LATE, PKBPF_LOSS_SAMPLE,                                                      \
@@ -175,13 +175,15 @@ enum pkbpf_loss {
 	  "events whose rare stack is counted as [other stacks: limit of memory]")                 \
 	X(MEMORY_ABOVE_LIMIT, PKBPF_LOSS_NOTE,                                                     \
 	  "looks that found more memory in use than --max-memory")                                 \
-	X(LOST_TO_OVERHEAD, PKBPF_LOSS_SAMPLE, "left out to stay within --max-overhead")           \
+	X(LOST_TO_OVERHEAD, PKBPF_LOSS_SAMPLE,                                                     \
+	  "left out to stay within --max-overhead or --max-cpu")                                   \
 	X(OVERHEAD_WAKERS, PKBPF_LOSS_NOTE,                                                        \
-	  "wake-ups without a waker stack (to stay within --max-overhead)")                        \
+	  "wake-ups without a waker stack (to stay within --max-overhead or --max-cpu)")           \
 	X(OVERHEAD_FAULTS, PKBPF_LOSS_NONE,                                                        \
-	  "page faults not sampled, others stand for them (to stay within --max-overhead)")        \
+	  "page faults not sampled, others stand for them (to stay within --max-overhead or "      \
+	  "--max-cpu)")                                                                            \
 	X(OVERHEAD_BLOCKIO, PKBPF_LOSS_NOTE,                                                       \
-	  "block requests without a stack (to stay within --max-overhead)")                        \
+	  "block requests without a stack (to stay within --max-overhead or --max-cpu)")           \
 	X(OVERHEAD_ABOVE, PKBPF_LOSS_NOTE,                                                         \
 	  "seconds above --max-overhead with nothing left to leave out")                           \
 	X(STACK_RING_SHARE, PKBPF_LOSS_OTHER,                                                      \

@@ -77,7 +77,7 @@ def main():
         os.chmod(f"{folder}/hook", 0o755)
         with open(f"{folder}/serve.conf", "w") as config:
             config.write(
-                f"listen = 127.0.0.1:0\nstore = {folder}/store\nevents = cpu\nfrequency = 199\ncomm = rowserver\ninterval = 5s\ndefault-alerts = no\n"
+                f"listen = 127.0.0.1:0\nstore = {folder}/store\nevents = cpu\nfrequency = 199\ncomm = rowserver\ninterval = 5s\nmax-cpu = off\ndefault-alerts = no\n"
                 f"[alert slower]\nwhen = cpu.function[*].self > +5%\nover = {OVER_S}s\nfor = 50s\nbase = {BASE}\nclear-for = 1h\nnotify = hook\n"
                 f"[notify hook]\ncommand = {folder}/hook\n"
             )

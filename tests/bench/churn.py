@@ -158,7 +158,7 @@ def main():
         os.makedirs(base + "/docker")
         watched = [
             Watched("every", [pkbpf, "-v", "-G", base, "--every", "10s", "--keep", "6", "-o", "every-%t.json", "-o", "every-%t.pkbpf"]),
-            Watched("serve", [pkbpf, "serve", "-v", "-G", base, "--listen", work + "/socket", "--store", work + "/store", "-e", "cpu,offcpu,faults,blockio"]),
+            Watched("serve", [pkbpf, "serve", "-v", "--max-cpu", "off", "-G", base, "--listen", work + "/socket", "--store", work + "/store", "-e", "cpu,offcpu,faults,blockio"]),
         ]
         start = time.monotonic()
         rounds, next_look = 0, 60

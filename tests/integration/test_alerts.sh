@@ -31,6 +31,7 @@ cat >serve.conf <<END
 listen = 127.0.0.1:0
 store = store
 interval = 1s
+max-cpu = off
 default-alerts = no
 [alert hog]
 when = alertspin:cpu.share > 1%	# of one CPU

@@ -19,6 +19,7 @@ cat >serve.conf <<END
 listen = 127.0.0.1:0
 store = store
 interval = 1s
+max-cpu = off
 events = cpu
 comm = spin
 default-alerts = no

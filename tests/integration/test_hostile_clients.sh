@@ -8,7 +8,7 @@
 server=
 cleanup() { kill -9 $server 2>/dev/null; }
 
-"$pkbpf" serve --store store -s 1s -e cpu --listen 127.0.0.1:0 2>said &
+"$pkbpf" serve --store store -s 1s --max-cpu off -e cpu --listen 127.0.0.1:0 2>said &
 server=$!
 for _ in $(seq 200); do
 	url=$(grep -o 'http://[0-9.:]*' said) && break

@@ -25,6 +25,7 @@ cat >serve.conf <<END
 listen = 127.0.0.1:0
 store = store
 interval = 1s
+max-cpu = off
 [push text]
 textfile = $PWD/pkbpf.prom
 [push otel]

@@ -7,14 +7,15 @@
 
 spinner=
 server=
-cleanup() { kill -9 $spinner $server 2>/dev/null; }
+frugal=
+cleanup() { kill -9 $spinner $server $frugal 2>/dev/null; }
 
 "$workloads/spin" 120 &
 spinner=$!
 
 # start OPTION…: a server on a free port; leaves $url.
 start() {
-	"$pkbpf" serve --store store -s 1s --listen 127.0.0.1:0 "$@" 2>said &
+	"$pkbpf" serve --store store -s 1s --max-cpu off --listen 127.0.0.1:0 "$@" 2>said &
 	server=$!
 	for _ in $(seq 200); do
 		url=$(grep -o 'http://[][0-9.:]*' said) && break
@@ -23,6 +24,10 @@ start() {
 	done
 	[ -n "$url" ] || give_up "it does not answer"
 }
+
+# One beside the others that may cost less than anything does; looked at in the end.
+"$pkbpf" serve --store frugal -s 1s --max-cpu 0.01% --listen "$PWD/frugal.socket" 2>frugal.said &
+frugal=$!
 
 # ask PATH [CURL OPTION…]: the body to out, the status to $status.
 ask() {
@@ -115,7 +120,7 @@ begin "an end, and a start after it"
 kill -INT $server
 wait $server
 [ $? = 0 ] || fail "it ended with $?"
-! pgrep -f "serve --store store -s 1s" >left || fail "left: $(cat left)"
+! pgrep -f "serve --store store -s 1s --max-cpu off" >left || fail "left: $(cat left)"
 "$pkbpf" report store/slice/*.pkbpf -f folded -e cpu 2>err | grep -q '^spin;.*spin_here' ||
 	fail "the store is not readable by report: $(cat err)"
 windows() { python3 -c 'import json; print(len(json.load(open("out"))["windows"]))'; }
@@ -144,7 +149,7 @@ kill -INT $server
 wait $server || fail "it ended with $?"
 
 begin "other listeners"
-"$pkbpf" serve --listen "$PWD/socket" --store store -s 1s 2>said &
+"$pkbpf" serve --listen "$PWD/socket" --store store -s 1s --max-cpu off 2>said &
 server=$!
 for _ in $(seq 100); do [ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] && break; sleep 0.1; done
 [ "$(stat -c %a socket)" = 660 ] || fail "the socket is for others, too"
@@ -162,7 +167,25 @@ if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
 	wait $server || fail "it ended with $?"
 fi
 
+begin "what costs too much is left out, step by step, and said"
+for _ in $(seq 150); do grep -q '(step [2-9])' frugal.said && break; sleep 0.1; done
+grep -q 'it leaves out .* (step 2)$' frugal.said || fail "nothing is left out: $(cat frugal.said)"
+for _ in $(seq 100); do
+	curl -s --unix-socket frugal.socket http://x/metrics | grep -q '^pkbpf_detail_step [1-9]' && break
+	sleep 0.1
+done
+curl -s --unix-socket frugal.socket http://x/metrics | grep -q '^pkbpf_detail_step [1-9]' || fail "no step in the metrics"
+curl -s --unix-socket frugal.socket 'http://x/api/v1/series?from=-5m' | python3 -c '
+import json, sys
+out = json.load(sys.stdin)["left_out"]
+sys.exit(out[0] is not None or not any(o and "stacks of page faults" in o for o in out))' || fail "no step in the series"
+"$pkbpf" query report --store frugal --from -5m 2>err | grep -q 'left out to stay within --max-cpu: ' || fail "no step in the report: $(cat err)"
+kill -INT $frugal
+wait $frugal || fail "it ended with $?"
+
 begin "wrong usage"
+"$pkbpf" serve --max-cpu 0.001% 2>err
+[ $? = 2 ] && grep -q 'expected 0.01% to 100%, or off' err || fail "too small a budget: $(cat err)"
 "$pkbpf" serve --listen 0.0.0.0:0 --store store2 2>err
 [ $? = 2 ] && grep -q 'requires --token-file' err || fail "open to other machines: $(cat err)"
 "$pkbpf" serve --listen nowhere --store store2 2>err

@@ -21,7 +21,7 @@ cleanup() {
 start() {
 	local store=$1
 	shift
-	"$@" "$pkbpf" serve --listen 127.0.0.1:0 --store "$store" -s 1s -e cpu >said 2>&1 &
+	"$@" "$pkbpf" serve --listen 127.0.0.1:0 --store "$store" -s 1s --max-cpu off -e cpu >said 2>&1 &
 	server=$!
 	url=
 	for _ in $(seq 400); do

@@ -32,7 +32,7 @@ begin "wrong values"
 
 begin "slices of a running serve"
 echo 'a-token-that-nobody-guesses' >token
-"$pkbpf" serve --store "$work/store" -s 1s -e cpu -F 499 -p $spinner --listen 127.0.0.1:0 --token-file token 2>said &
+"$pkbpf" serve --store "$work/store" -s 1s --max-cpu off -e cpu -F 499 -p $spinner --listen 127.0.0.1:0 --token-file token 2>said &
 server=$!
 wait_until 20 grep -q 'http://' said || give_up "no server: $(cat said)"
 url=$(grep -o 'http://[0-9.:]*' said)

@@ -68,6 +68,7 @@ static void add_profile(struct series *series, const struct profile *profile)
 {
 	struct series_point *point = &series->points.items[series->points.count - 1];
 	const struct figure *figure = series->question.figure;
+	const struct profile_info *info = profile_info_read(profile);
 	const struct resource_rows *rows;
 	struct results results;
 	double value;
@@ -75,6 +76,8 @@ static void add_profile(struct series *series, const struct profile *profile)
 	results_init(&results, profile, series->question.by);
 	if (results_rows(&results, &rows) == 0) {
 		point->busy_percent = rows->busy_percent;
+		point->shed_steps = info->shed_steps;
+		memcpy(point->shed, info->shed, sizeof(point->shed));
 		if (figure->scope == FIGURE_OF_RUN && figure_value(figure, rows, NULL, &value))
 			add_value(series, "machine", value);
 		for (size_t i = 0; i < rows->all_count && figure->scope == FIGURE_OF_ROW; i++)

@@ -25,8 +25,10 @@ struct series_group {
 
 struct series_point {
 	struct history_range range;
-	double busy_percent; /* of the machine; < 0 unknown */
-	double covered_ns;   /* without gaps */
+	double busy_percent;	      /* of the machine; < 0 unknown */
+	double covered_ns;	      /* without gaps */
+	unsigned int shed_steps;      /* the most of its windows */
+	char shed[PROFILE_SHED_SIZE]; /* what was left out of it */
 };
 
 struct series {

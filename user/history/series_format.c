@@ -21,6 +21,14 @@ void series_write_json(const struct series *series, size_t top, FILE *out)
 	array_foreach(&series->points, point)
 		fprintf(out, point->busy_percent < 0 ? "%snull" : "%s%.3f",
 			point == series->points.items ? "" : ",", point->busy_percent);
+	fprintf(out, "],\"left_out\":[");
+	array_foreach(&series->points, point) {
+		fputs(point == series->points.items ? "" : ",", out);
+		if (point->shed_steps)
+			escape_json(out, point->shed);
+		else
+			fputs("null", out);
+	}
 	fprintf(out, "],\"series\":[");
 	for (size_t i = 0; i < series->groups.count && i < top; i++) {
 		const struct series_group *group = &series->groups.items[i];

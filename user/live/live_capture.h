@@ -47,6 +47,8 @@ int live_capture_jvms(const struct live_capture *live, struct u32_list *ret_pids
 /* Adds a target: session_set_cgroup(). */
 int live_capture_set_cgroup(struct live_capture *live, size_t place, const char *path,
 			    struct error *error);
+/* What is left out from now on, beside what a limit of the options leaves out. */
+void live_capture_shed(struct live_capture *live, const struct pkbpf_shed_control *wanted);
 /* CLOCK_MONOTONIC, of the interval. */
 uint64_t live_capture_start_ns(const struct live_capture *live);
 void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);

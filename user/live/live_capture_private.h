@@ -44,6 +44,7 @@ struct live_capture {
 	uint64_t map_bytes, next_map_look_ns; /* of BPF maps, when they were last counted */
 	struct overhead_limit overhead;
 	uint64_t overhead_since_ns, overhead_cpu_ns; /* at the last look at it */
+	struct pkbpf_shed_control shed;		     /* what the caller wants left out */
 	ARRAY_OF(struct live_edge)
 	edges; /* of slices that are not taken yet, but the first: before */
 	struct device_names device_names;

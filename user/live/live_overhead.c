@@ -22,12 +22,26 @@ void live_overhead_begin(struct live_capture *live)
 	live->overhead_cpu_ns = live_cpu_ns(live);
 }
 
+/* What the caller wants left out, and what the limit does. */
+static void shed(struct live_capture *live)
+{
+	struct pkbpf_shed_control all = overhead_limit_shed(&live->overhead);
+
+	overhead_shed_add(&all, &live->shed);
+	session_shed(live->session, &all);
+}
+
+void live_capture_shed(struct live_capture *live, const struct pkbpf_shed_control *wanted)
+{
+	live->shed = *wanted;
+	shed(live);
+}
+
 void live_overhead_look(struct live_capture *live)
 {
 	const struct log *log = live->options.session.log;
 	uint64_t now_ns = clock_now_ns(), passed_ns = now_ns - live->overhead_since_ns, cpu_ns;
 	struct program_share share;
-	struct pkbpf_shed_control shed;
 	double percent;
 	int step;
 
@@ -44,8 +58,7 @@ void live_overhead_look(struct live_capture *live)
 				  passed_ns);
 	if (!step)
 		return;
-	shed = overhead_limit_shed(&live->overhead);
-	session_shed(live->session, &shed);
+	shed(live);
 	if (step > 0)
 		log_warning(log, "%.1f %% of one CPU used, --max-overhead allows %.0f %%: %s",
 			    percent, live->overhead.limit_permille / 10.0,

@@ -482,6 +482,11 @@ void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER
 	live_capture_counters(run->capture, ret_counters);
 }
 
+void live_run_shed(struct live_run *run, const struct pkbpf_shed_control *wanted)
+{
+	live_capture_shed(run->capture, wanted);
+}
+
 /* Compiled code has the names of the last map: those of the whole interval, but for code that was
  * replaced meanwhile. */
 static void ask_jvms_at_end(struct live_run *run)

@@ -61,6 +61,8 @@ int live_run_until_end(struct live_run *run, const struct live_observer *observe
 uint64_t live_run_start_ns(const struct live_run *run);
 /* So far; until live_run_finish. */
 void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
+/* After the start: what is left out from now on, beside what a limit of the options leaves out. */
+void live_run_shed(struct live_run *run, const struct pkbpf_shed_control *wanted);
 /* No event after this; what is still on its way is taken in. */
 int live_run_stop(struct live_run *run);
 /* Closes the capture and symbolizes. The profile, that of the last slice, belongs to the run; the

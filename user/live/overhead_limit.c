@@ -70,18 +70,22 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
+void overhead_shed_add(struct pkbpf_shed_control *shed, const struct pkbpf_shed_control *more)
+{
+	shed->cpu_mask = larger(shed->cpu_mask, more->cpu_mask);
+	shed->fault_shift = larger(shed->fault_shift, more->fault_shift);
+	shed->blockio_mask = larger(shed->blockio_mask, more->blockio_mask);
+	shed->no_wakers = larger(shed->no_wakers, more->no_wakers);
+	if (more->wait_quota && (!shed->wait_quota || more->wait_quota < shed->wait_quota))
+		shed->wait_quota = more->wait_quota;
+}
+
 struct pkbpf_shed_control overhead_limit_shed(const struct overhead_limit *limit)
 {
 	struct pkbpf_shed_control shed = {0};
 
-	for (uint32_t i = 0; i < limit->step; i++) {
-		const struct pkbpf_shed_control *more = &step_at(limit, i)->shed;
-
-		shed.cpu_mask = larger(shed.cpu_mask, more->cpu_mask);
-		shed.fault_shift = larger(shed.fault_shift, more->fault_shift);
-		shed.blockio_mask = larger(shed.blockio_mask, more->blockio_mask);
-		shed.no_wakers = larger(shed.no_wakers, more->no_wakers);
-	}
+	for (uint32_t i = 0; i < limit->step; i++)
+		overhead_shed_add(&shed, &step_at(limit, i)->shed);
 	return shed;
 }
 

@@ -24,6 +24,8 @@ struct overhead_limit {
 int overhead_limit_add(struct overhead_limit *limit, uint64_t used_ns, uint64_t passed_ns);
 /* What is left out at this step. */
 struct pkbpf_shed_control overhead_limit_shed(const struct overhead_limit *limit);
+/* Leaves out what either does. */
+void overhead_shed_add(struct pkbpf_shed_control *shed, const struct pkbpf_shed_control *more);
 /* "one page fault in 8 has a stack": what the step taken last leaves out; "": none is taken. */
 const char *overhead_limit_text(const struct overhead_limit *limit);
 

@@ -52,6 +52,8 @@ struct profile_row {
 	uint64_t max; /* largest single value, 0: unknown */
 };
 
+#define PROFILE_SHED_SIZE 156
+
 /* Description of a record, for headers of reports. Filled by live/. */
 struct profile_info {
 	char host[256];
@@ -79,6 +81,10 @@ struct profile_info {
 	uint64_t bpf_map_bytes;
 	/* memory of pkbpf and its BPF maps: the limit, 0: none, and the most that was measured */
 	uint64_t memory_limit_bytes, memory_peak_bytes;
+	/* What was left out to cost less, in words (the most of all slices), and how many steps
+	 * that is; 0: nothing. */
+	uint32_t shed_steps;
+	char shed[PROFILE_SHED_SIZE];
 	/* single events were kept: CPU samples, and waits and requests of this length or more;
 	 * 0: none */
 	uint64_t trace_ns;

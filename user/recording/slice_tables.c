@@ -74,6 +74,8 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(162, F, info.machine.counts[MACHINE_CACHE_MISSES]),
 	RECORDED(163, F, info.machine.counts[MACHINE_BRANCHES]),
 	RECORDED(164, F, info.machine.counts[MACHINE_BRANCH_MISSES]),
+	RECORDED(170, F, info.shed_steps),
+	TEXT(171, F, info.shed),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
@@ -92,7 +94,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(48, F, machine.memory_bytes),
 	RECORDED(49, F, machine.memory_available_bytes),
 };
-ALL_MEMBERS(struct profile_info, 1224 + sizeof(((struct profile_info *)NULL)->counters) +
+ALL_MEMBERS(struct profile_info, 1384 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
 ALL_MEMBERS(struct machine_figures, 912);
 ALL_MEMBERS(struct resource_machine, 80);

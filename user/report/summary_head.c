@@ -182,6 +182,9 @@ static void add_cost(char *text, const struct summary *summary)
 		text_append(text, TEXT_SIZE, ", BPF %s: more than --max-overhead (%.1f%%)",
 			    human_share(a, info->bpf_cpu_ns, interval_ns),
 			    info->bpf_limit_permille / 10.0);
+	if (info->shed_steps)
+		text_append(text, TEXT_SIZE, ", left out to stay within --max-cpu: %.*s",
+			    (int)sizeof(info->shed), info->shed);
 	text_append(text, TEXT_SIZE, "; ");
 }
 

@@ -386,6 +386,9 @@ static void print_cost(const struct text_report *report)
 			"each "
 			"thread some waits have stacks",
 			info->bpf_limit_permille / 10.0);
+	if (info->shed_steps)
+		fprintf(line.stream, "; left out to stay within --max-cpu: %.*s",
+			(int)sizeof(info->shed), info->shed);
 	line_end(&line, report, "overhead:");
 }
 

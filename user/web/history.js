@@ -95,6 +95,11 @@ function drawMachine() {
 		if (busy !== null)
 			element("rect", { class: "busy", x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin)), y: height - busy / 100 * (height - 14), height: busy / 100 * (height - 14) }, svg);
 	});
+	data.windows.forEach(([begin, end], i) => {
+		if (!data.left_out[i]) return;
+		const mark = element("rect", { class: "shed", x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin)), y: height - 3, height: 3 }, svg);
+		element("title", {}, mark, `left out to stay within --max-cpu: ${data.left_out[i]}\n${clock(begin)} to ${clock(end)}`);
+	});
 	const last = data.machine_busy_percent.filter((v) => v !== null).pop();
 	drawTicks(svg, height);
 	drawMisses(svg, height);

@@ -300,6 +300,12 @@ void session_shed(struct session *session, const struct pkbpf_shed_control *shed
 	__atomic_store_n(&control->fault_shift, shed->fault_shift, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->blockio_mask, shed->blockio_mask, __ATOMIC_RELAXED);
 	__atomic_store_n(&control->no_wakers, shed->no_wakers, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->wait_quota, shed->wait_quota, __ATOMIC_RELAXED);
+}
+
+struct pkbpf_shed_control session_shed_now(const struct session *session)
+{
+	return session->skeleton->bss->shed_control;
 }
 
 struct program_share session_program_share(const struct session *session)

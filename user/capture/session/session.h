@@ -110,6 +110,8 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 struct program_share session_program_share(const struct session *session);
 /* What the programs leave out from now on. */
 void session_shed(struct session *session, const struct pkbpf_shed_control *shed);
+/* The same, as it was set last. */
+struct pkbpf_shed_control session_shed_now(const struct session *session);
 /* False: the process is neither a target nor forked from one. */
 bool session_follows(const struct session *session, uint32_t pid);
 /* Run time of the BPF programs since session_start, as measured by capture/program_clock.h;

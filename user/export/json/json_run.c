@@ -195,6 +195,10 @@ void json_counters(struct json_writer *writer, const struct profile *profile)
 		json_writer_u64(writer, "memory_limit_bytes", info->memory_limit_bytes);
 		json_writer_u64(writer, "memory_peak_bytes", info->memory_peak_bytes);
 	}
+	if (info->shed_steps) {
+		json_writer_u64(writer, "shed_steps", info->shed_steps);
+		json_writer_string(writer, "left_out", info->shed);
+	}
 	json_writer_object_end(writer);
 	json_writer_object_begin(writer, "percentiles");
 	json_writer_decimal(writer, "max_relative_error_percent",

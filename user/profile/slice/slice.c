@@ -535,6 +535,10 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 	into->max_resident_bytes = larger(before.max_resident_bytes, from->max_resident_bytes);
 	into->bpf_map_bytes = larger(before.bpf_map_bytes, from->bpf_map_bytes);
 	into->memory_peak_bytes = larger(before.memory_peak_bytes, from->memory_peak_bytes);
+	if (before.shed_steps > from->shed_steps) {
+		into->shed_steps = before.shed_steps;
+		memcpy(into->shed, before.shed, sizeof(into->shed));
+	}
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++)
 		into->counters[i] += before.counters[i];
 	into->machine = before.machine;

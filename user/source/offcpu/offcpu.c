@@ -184,12 +184,17 @@ static void govern(struct source *source)
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	struct program_share share = session_program_share(source->session);
 	uint32_t quota = skeleton->bss->offcpu_control.quota, next;
+	uint32_t most = session_shed_now(source->session).wait_quota;
 
-	if (!source->options.max_overhead_permille || share.number == source->last_judged)
+	if (share.number == source->last_judged)
 		return;
 	source->last_judged = share.number;
 	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns,
 				     source->options.max_overhead_permille);
+	if (!source->options.max_overhead_permille)
+		next = 0;
+	if (most && (!next || next > most))
+		next = most;
 	if (next == quota)
 		return;
 	if (next)
