@@ -15,6 +15,10 @@
 #define AF_INET	 2
 #define AF_INET6 10
 
+/* include/net/sock.h: bind() has named an address, a port. */
+#define SOCK_BINDADDR_LOCK 4
+#define SOCK_BINDPORT_LOCK 8
+
 #define NAME_ROOM 128 /* a power of two, for the verifier */
 
 /* Name of a UNIX socket, and the process that has it. */
@@ -112,6 +116,16 @@ static __always_inline bool is_mapped(const struct in6_addr *address)
 	return !words[0] && !words[1] && words[2] == bpf_htonl(0xffff);
 }
 
+/* A socket without a peer whose port the kernel chose asks many; one that was bound is asked. */
+static __always_inline __u8 datagram_role(struct sock *sk, __u16 peer_port)
+{
+	__u64 locks = BPF_CORE_READ_BITFIELD_PROBED(sk, sk_userlocks);
+
+	return peer_port || !(locks & (SOCK_BINDADDR_LOCK | SOCK_BINDPORT_LOCK))
+		       ? PKBPF_NETWORK_CLIENT
+		       : PKBPF_NETWORK_SERVER;
+}
+
 static __always_inline void peer_of_inet(struct sock *sk, __u8 role, bool is_ipv6,
 					 struct pkbpf_network_peer *peer)
 {
@@ -138,7 +152,7 @@ static __always_inline void peer_of_inet(struct sock *sk, __u8 role, bool is_ipv
 	    to[3] == own_words[3] && (to[0] | to[1] | to[2] | to[3]))
 		peer->flags = PKBPF_NETWORK_SAME_ADDRESS;
 	if (peer->protocol != PKBPF_NETWORK_TCP)
-		role = port ? PKBPF_NETWORK_CLIENT : PKBPF_NETWORK_SERVER;
+		role = datagram_role(sk, port);
 	else if (!role)
 		role = tcp_role(sk);
 	peer->role = role;

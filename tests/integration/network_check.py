@@ -47,7 +47,8 @@ def main():
                     true, is_told = percentile(responses, share), row["responses"][key]
                     check(abs(is_told - true) <= 0.05 * true, f"{key} {is_told}, the client saw {true}")
                 waits, total = row["waits"]["total_ns"], sum(responses)
-                check(0.9 * total < waits < 1.1 * total, f"waited {waits} ns, the client saw {total}")
+                # What it sees has in it how long it then waits for a CPU that others use, and computes.
+                check(0.9 * total - 10e6 * len(responses) < waits < 1.1 * total, f"waited {waits} ns, the client saw {total}")
     for peer in ("tcp", "udp", "unix"):
         row = find(report, truth["pids"]["client"], "client", peer, truth)
         check(row.get("peer_comm", "").startswith("python"), f"the process that serves {peer}: {row.get('peer_comm')}")

@@ -116,6 +116,9 @@ static void a_peer_has_a_text(_unused_ void **state)
 					 .protocol = PKBPF_NETWORK_UDP,
 					 .port = 53,
 					 .role = PKBPF_NETWORK_SERVER},
+				  several = {.family = PKBPF_NETWORK_IPV4,
+					     .protocol = PKBPF_NETWORK_UDP,
+					     .role = PKBPF_NETWORK_CLIENT},
 				  local = {.family = PKBPF_NETWORK_UNIX,
 					   .protocol = PKBPF_NETWORK_STREAM,
 					   .role = PKBPF_NETWORK_CLIENT},
@@ -126,6 +129,7 @@ static void a_peer_has_a_text(_unused_ void **state)
 	assert_text(&six, "", "", "tcp [fe80::1]:80 (http?)");
 	assert_text(&client, "", "", "tcp :80 from 10.0.0.9");
 	assert_text(&any, "", "", "udp :53 from clients");
+	assert_text(&several, "", "", "udp to several");
 	assert_text(&local, "/run/x", "", "unix /run/x");
 	local.role = PKBPF_NETWORK_SERVER;
 	assert_text(&local, "@x", "", "unix @x from clients");

@@ -54,7 +54,10 @@ static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 	peer_address(address, peer);
 	if (peer->host)
 		snprintf(address, sizeof(address), "%s", peer->host);
-	if (peer->address.role == PKBPF_NETWORK_SERVER)
+	/* It was never connected: each message names its peer. */
+	if (peer->address.role == PKBPF_NETWORK_CLIENT && !peer->address.port)
+		snprintf(buffer, PEER_TEXT_SIZE, "%s to several", peer_protocol(peer));
+	else if (peer->address.role == PKBPF_NETWORK_SERVER)
 		snprintf(buffer, PEER_TEXT_SIZE, "%s :%u from %.64s", peer_protocol(peer),
 			 peer->address.port, address[0] ? address : "clients");
 	else

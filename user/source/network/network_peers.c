@@ -73,7 +73,8 @@ static bool is_loopback(const struct pkbpf_network_peer *address)
 /* A server in the network namespace of its client. */
 static bool is_local_server(const struct pkbpf_network_peer *address)
 {
-	return address->role == PKBPF_NETWORK_CLIENT && address->family != PKBPF_NETWORK_UNIX &&
+	return address->role == PKBPF_NETWORK_CLIENT && address->port &&
+	       address->family != PKBPF_NETWORK_UNIX &&
 	       (address->flags & PKBPF_NETWORK_SAME_ADDRESS || is_loopback(address));
 }
 
