@@ -9,6 +9,7 @@ struct span_free_map span_free_rows SEC(".maps");
 
 struct span_ids_map span_ids SEC(".maps");
 struct span_slow_users_map span_slow_users SEC(".maps");
+struct span_callers_map span_callers SEC(".maps");
 
 const volatile struct pkbpf_span_config span_config = {};
 struct pkbpf_span_control span_control = {};

@@ -267,6 +267,8 @@ __attribute__((noinline)) int span_call(__u32 number, __u64 stack_pointer)
 
 		if (row)
 			__sync_fetch_and_add(&row->unmeasured, 1);
+		if (span_config.want_callers)
+			note_called(stack, 0);
 		return 0;
 	}
 	frame = frame_open(stack, index, token, stack_pointer);
@@ -407,6 +409,8 @@ int span_function(struct pt_regs *ctx)
 		}
 	} else {
 		span_call(number, PT_REGS_SP(ctx) + site->stack_bytes);
+		if (span_config.want_callers && site->role == PKBPF_SITE_COUNT)
+			slow_send(ctx);
 	}
 	return 0;
 }

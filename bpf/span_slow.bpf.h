@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sends a record of a region that took long, with the stack at which it was left. */
+/* What needs the stack at which a region was left: a record of one that took long, and the sums of
+ * calls by stack. */
 #ifndef PKBPF_SPAN_SLOW_BPF_H
 #define PKBPF_SPAN_SLOW_BPF_H
 
@@ -24,45 +25,66 @@ struct span_slow_users_map {
 };
 extern struct span_slow_users_map span_slow_users SEC(".maps");
 
-/* NULL: no more in this second, or the thread has preempted another one here. */
+/* The source sets the size. */
+struct span_callers_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_span_caller_key);
+	__type(value, struct pkbpf_span_caller);
+};
+extern struct span_callers_map span_callers SEC(".maps");
+
+/* NULL: the thread has preempted another one here. */
 static __always_inline struct span_slow_user *slow_begin(__u32 tid)
 {
-	__u64 second = bpf_ktime_get_ns() >> 30;
 	struct span_slow_user *user;
 	__u32 zero = 0;
 
 	user = bpf_map_lookup_elem(&span_slow_users, &zero);
 	if (!user || user->tid)
 		return NULL;
+	user->tid = tid;
+	return user;
+}
+
+/* false: no more in this second. */
+static __always_inline bool slow_is_allowed(struct span_slow_user *user)
+{
+	__u64 second = bpf_ktime_get_ns() >> 30;
+
 	if (user->second != second) {
 		user->second = second;
 		user->sent = 0;
 	}
 	if (user->sent >= SLOW_RECORDS)
-		return NULL;
+		return false;
 	user->sent++;
-	user->tid = tid;
-	return user;
+	return true;
 }
 
-static __always_inline bool slow_emit(void *ctx, bool at_probe, const struct pkbpf_span_slow *slow,
-				      __u64 pid_tgid)
+/* Id of the thread's stack, which stays in the scratch memory; 0: unknown. */
+static __always_inline __u64 slow_read_stack(void *ctx, bool at_probe,
+					     struct sample_scratch *scratch, __u64 pid_tgid)
 {
-	struct sample_scratch *scratch = scratch_get(SCRATCH_SPAN);
-	struct pkbpf_event_slow_region *record;
-	struct pkbpf_span_row *row;
-	__u32 index = slow->row;
-	__u64 stack_id;
-
-	row = bpf_map_lookup_elem(&span_rows, &index);
-	if (!row || !scratch)
-		return false;
 	sample_begin_at(scratch, SCRATCH_SPAN, PKBPF_PROFILE_OFFCPU, pid_tgid, bpf_ktime_get_ns());
 	if (at_probe)
 		alloc_read_stack(ctx, scratch);
 	else
 		stack_read_user(ctx, scratch);
-	stack_id = stack_send(scratch, SCRATCH_SPAN);
+	return stack_send(scratch, SCRATCH_SPAN);
+}
+
+static __always_inline bool slow_emit(const struct sample_scratch *scratch,
+				      const struct pkbpf_span_slow *slow, __u64 stack_id)
+{
+	struct pkbpf_event_slow_region *record;
+	struct pkbpf_span_row *row;
+	__u32 index = slow->row;
+
+	row = bpf_map_lookup_elem(&span_rows, &index);
+	if (!row)
+		return false;
 	record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
 	if (!record)
 		return false;
@@ -83,21 +105,71 @@ static __always_inline bool slow_emit(void *ctx, bool at_probe, const struct pkb
 	return true;
 }
 
+/* The entry of calls with a stack; NULL: no room. */
+static __always_inline struct pkbpf_span_caller *caller_get(const struct pkbpf_span_caller_key *key)
+{
+	struct pkbpf_span_caller *known = bpf_map_lookup_elem(&span_callers, key), first = {};
+
+	if (known)
+		return known;
+	bpf_get_current_comm(first.comm, sizeof(first.comm));
+	first.cgroup_id = bpf_get_current_cgroup_id();
+	bpf_map_update_elem(&span_callers, key, &first, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&span_callers, key);
+}
+
+/* Adds the call that the thread has ended to those of its stack. A function of its own: its stack
+ * is not above that of unwinding. */
+static __noinline int caller_add(struct pkbpf_span_called *called, __u64 stack_id, __u32 pid)
+{
+	struct pkbpf_span_caller_key key = {
+		.stack_id = stack_id, .pid = pid, .epoch = span_control.epoch};
+	struct pkbpf_span_caller *caller = caller_get(&key);
+
+	if (!caller) {
+		/* Those without a stack have one entry. */
+		counter_add(PKBPF_COUNTER_CALLERS_FULL, 1);
+		key.stack_id = 0;
+		caller = caller_get(&key);
+	}
+	if (!caller)
+		return 0;
+	__sync_fetch_and_add(&caller->count, 1);
+	__sync_fetch_and_add(&caller->total_ns, called->wall_ns);
+	if (called->wall_ns > caller->max_ns)
+		caller->max_ns = called->wall_ns;
+	return 0;
+}
+
 static __always_inline void slow_send_from(void *ctx, bool at_probe)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), stack_id = 0;
+	struct sample_scratch *scratch;
 	struct pkbpf_span_stack *stack;
 	struct span_slow_user *user;
+	bool is_slow, is_called;
 
-	if (!span_config.want_slow)
+	if (!span_config.want_slow && !span_config.want_callers)
 		return;
 	stack = stack_find((__u32)pid_tgid);
-	if (!stack || !stack->slow.wall_ns)
+	if (!stack)
+		return;
+	is_slow = span_config.want_slow && stack->slow.wall_ns;
+	is_called = span_config.want_callers && stack->called.is_set;
+	if (!is_slow && !is_called)
 		return;
 	user = slow_begin((__u32)pid_tgid);
-	if (!user || !slow_emit(ctx, at_probe, &stack->slow, pid_tgid))
+	is_slow = is_slow && user && slow_is_allowed(user);
+	scratch = scratch_get(SCRATCH_SPAN);
+	if (scratch && user && (is_slow || is_called))
+		stack_id = slow_read_stack(ctx, at_probe, scratch, pid_tgid);
+	if (is_called)
+		caller_add(&stack->called, stack_id, pid_tgid >> 32);
+	if (span_config.want_slow && stack->slow.wall_ns &&
+	    !(is_slow && scratch && slow_emit(scratch, &stack->slow, stack_id)))
 		counter_add(PKBPF_COUNTER_SLOW_REGIONS_LOST, 1);
 	stack->slow.wall_ns = 0;
+	stack->called.is_set = 0;
 	if (user)
 		user->tid = 0;
 }

@@ -97,6 +97,7 @@ static __always_inline struct pkbpf_span_stack *stack_get(__u32 pid, __u32 tid)
 	stack->depth = 0;
 	stack->deeper = 0;
 	stack->slow.wall_ns = 0;
+	stack->called.is_set = 0;
 	if (bpf_map_update_elem(&span_threads, &tid, &index, BPF_ANY)) {
 		bpf_map_push_elem(&span_free_stacks, &index, 0);
 		counter_add(PKBPF_COUNTER_REGION_THREADS_FULL, 1);
@@ -371,6 +372,13 @@ static __always_inline void note_slow(struct pkbpf_span_stack *stack,
 	stack->slow.wall_ns = wall_ns;
 }
 
+/* Keeps a call until slow_send() has its stack. */
+static __always_inline void note_called(struct pkbpf_span_stack *stack, __u64 wall_ns)
+{
+	stack->called.wall_ns = wall_ns;
+	stack->called.is_set = 1;
+}
+
 /* Adds a region that is left to its row, and to what its parent has inside. */
 static __always_inline void frame_close(struct pkbpf_span_stack *stack, __u32 at)
 {
@@ -382,6 +390,10 @@ static __always_inline void frame_close(struct pkbpf_span_stack *stack, __u32 at
 		row_add(row, frame, &stack->now);
 	if (span_config.want_slow)
 		note_slow(stack, frame);
+	if (span_config.want_callers && frame->flags & PKBPF_SPAN_FUNCTION)
+		note_called(stack, frame->flags & PKBPF_SPAN_RECURSIVE
+					   ? 0
+					   : stack->now.now_ns - frame->at.now_ns);
 	if (at)
 		frame_at(stack, at - 1)->child_ns += stack->now.now_ns - frame->at.now_ns;
 }

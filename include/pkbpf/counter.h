@@ -146,6 +146,7 @@ enum pkbpf_loss {
 	X(SLOW_REGIONS_LOST, PKBPF_LOSS_NOTE,                                                      \
 	  "slow regions and calls not listed (more than 500 a second on a CPU, or no room)")       \
 	X(REGION_IDS_FULL, PKBPF_LOSS_OTHER, "regions with an id (too many open)")                 \
+	X(CALLERS_FULL, PKBPF_LOSS_OTHER, "stacks of calls (table full)")                          \
 	X(ALLOC_SAMPLES, PKBPF_LOSS_NONE, "sampled allocations recorded")                          \
 	X(ALLOC_LOST, PKBPF_LOSS_OTHER, "sampled allocations (ring buffer full)")                  \
 	X(ALLOC_LOST_BYTES, PKBPF_LOSS_NOTE, "bytes for which lost sampled allocations stand")     \

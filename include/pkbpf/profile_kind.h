@@ -24,6 +24,7 @@
 	X(ALLOC, 5, alloc)                                                                         \
 	X(LIVE, 6, live)                                                                           \
 	X(MEMORY, 7, memory)                                                                       \
+	X(CALLS, 8, calls)                                                                         \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
 /* The measured quantity of an event. */

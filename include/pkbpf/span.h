@@ -67,6 +67,28 @@ struct pkbpf_span_slow {
 	__u32 row, reserved;
 };
 
+/* Calls of functions with one stack, in one process. */
+struct pkbpf_span_caller_key {
+	__u64 stack_id; /* with the function as its leaf; 0: unknown */
+	__u32 pid;
+	__u32 epoch; /* struct pkbpf_span_control */
+};
+
+struct pkbpf_span_caller {
+	__u64 count;
+	__u64 total_ns; /* of calls that were measured, and in no other one of the same function */
+	__u64 max_ns;
+	__u64 cgroup_id;
+	char comm[PKBPF_COMM_SIZE];
+};
+
+/* A call that has just ended, or was counted, until its stack is read. */
+struct pkbpf_span_called {
+	__u64 wall_ns;
+	__u32 is_set;
+	__u32 reserved;
+};
+
 /* Open regions of one thread. Only programs that run on the thread write to it. */
 struct pkbpf_span_stack {
 	__u32 tid, pid;
@@ -75,6 +97,7 @@ struct pkbpf_span_stack {
 	char name[PKBPF_SPAN_NAME]; /* of the region that is being entered */
 	struct pkbpf_span_reading now;
 	struct pkbpf_span_slow slow;
+	struct pkbpf_span_called called;
 	struct pkbpf_span_frame frames[PKBPF_SPAN_DEPTH];
 	__u32 reserved;
 	__u32 claims; /* must be last, see slot_take() */

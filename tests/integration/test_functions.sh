@@ -31,6 +31,38 @@ checker "$here/calls_check.py" calls calls.json leaf=1702 tail=1238 many_ways=30
 	jumper=300+100 inside_coroutine=60+2 handler=5 sleeper=2 all=1 main=1
 checker "$here/calls_check.py" times calls.json
 
+begin "calls by stack: each is in one, also recursive ones, and in recordings"
+"$pkbpf" -q -e cpu --function leaf --function fibonacci --callers --probe-cost none -o who.json -o who.folded -o who.pkbpf -- \
+	"$workloads/calls" 300 4 >said 2>&1 || fail "status $?"
+"$pkbpf" report -q who.pkbpf -o again.json >said 2>&1 || fail "report: status $?"
+checker - <<-'END'
+	import json
+	from checks import check
+	report, again = (json.load(open(name)) for name in ("who.json", "again.json"))
+	stacks = report["calls_by_stack"]
+	for name, calls in ("leaf", 1702), ("fibonacci", 89):
+	    seen = sum(s["calls"] for s in stacks if s["frames"] and s["frames"][0]["name"] == name)
+	    check(seen == calls, f"{name}: {seen} of {calls} calls have a stack")
+	total = {r["name"]: r for r in report["regions_by_name"]}["leaf()"]["wall_ns"]
+	times = sum(s["total_ns"] for s in stacks if s["frames"][0]["name"] == "leaf")
+	check(times == total, f"stacks of leaf() have {times} ns of {total} ns")
+	callers = {s["frames"][1]["name"] for s in stacks if s["frames"][0]["name"] == "leaf"}
+	check({"all", "in_thread", "many_ways"} <= callers, f"leaf() is called by {callers}")
+	def sums(stacks):
+	    # Call sites of one caller are lines of their own until they are recorded.
+	    by_names = {}
+	    for s in stacks:
+	        key = (s["pid"], *(f["name"] for f in s["frames"]))
+	        calls, time = by_names.get(key, (0, 0))
+	        by_names[key] = calls + s["calls"], time + s["total_ns"]
+	    return by_names
+	check(sums(stacks) == sums(again["calls_by_stack"]), "a recording has the same stacks")
+	folded = [line for line in open("who.calls.folded") if ";in_thread;leaf " in line]
+	check(len(folded) == 1 and int(folded[0].split()[-1]) > 0, "folded stacks end in the function")
+END
+"$pkbpf" --callers -d 0.1 >said 2>&1
+[ $? = 2 ] || fail "--callers alone is accepted"
+
 begin "slow calls, one by one"
 "$pkbpf" -q -e offcpu --function sleeper --slow-function 1ms -o slow.json -- "$workloads/calls" 300 1 >said 2>&1
 checker "$here/regions_check.py" slow slow.json 1 main "sleeper()"

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define PKBPF_PROFILE_KINDS_OF_TEST(X) X(LOCKS, 8, locks)
+#define PKBPF_PROFILE_KINDS_OF_TEST(X) X(LOCKS, 9, locks)
 #define ROW_PART_LIST_OF_TEST(X)       X(locks)
 
 struct row_locks {

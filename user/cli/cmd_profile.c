@@ -108,6 +108,9 @@ static void choose_sources(struct profiling *profiling)
 				profiling->sources[profiling->source_count++] = source_at(i);
 	}
 	add_alloc(profiling);
+	if (options->live.sources.regions.callers &&
+	    !has_source(profiling, source_by_name("calls")))
+		profiling->sources[profiling->source_count++] = source_by_name("calls");
 	profiling->live.kinds_mask = 0;
 	for (size_t i = 0; i < profiling->source_count; i++)
 		profiling->live.kinds_mask |= 1U << profiling->sources[i]->kind;

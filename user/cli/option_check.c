@@ -174,6 +174,9 @@ static int check_slow(const struct region_options *regions, struct error *error)
 	    !regions->syscall_count)
 		return error_set(error, EINVAL,
 				 "--slow-function requires --function: which calls are measured");
+	if (regions->callers && !regions->function_count && !regions->syscall_count)
+		return error_set(error, EINVAL,
+				 "--callers requires --function: which calls are seen");
 	return 0;
 }
 

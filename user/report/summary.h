@@ -30,6 +30,7 @@ int summary_network(const struct summary *summary, size_t lines);
 int summary_memory(const struct summary *summary, size_t lines);
 int summary_regions(const struct summary *summary, size_t lines);
 int summary_calls(const struct summary *summary, size_t lines);
+int summary_callers(const struct summary *summary, size_t lines);
 int summary_slow_regions(const struct summary *summary, size_t lines);
 int summary_heap(const struct summary *summary, size_t lines);
 int summary_resident(const struct summary *summary, size_t lines);

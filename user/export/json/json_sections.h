@@ -38,6 +38,8 @@ int json_peers(struct json_writer *writer, const struct resource_rows *rows);
 int json_regions(struct json_writer *writer, const struct profile *profile);
 /* Keys of the parts of a region's time, by enum pkbpf_wait_state. */
 extern const char *const json_part_keys[PKBPF_WAIT_STATES];
+/* "calls_by_stack". -ENOMEM. */
+int json_calls(struct json_writer *writer, const struct resource_rows *rows);
 int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);

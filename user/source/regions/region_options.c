@@ -177,6 +177,14 @@ const struct option_row region_option_rows[] = {
 		 "coroutines and Go go on as before. Inlined calls are not seen. x86-64 only, "
 		 "since Linux 5.15. System calls are seen on all architectures, those of 64-bit "
 		 "programs."},
+	{0, "callers", NULL,
+	 "with --function: calls and their time by calling stack, too; the same as adding calls to "
+	 "--events",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_FLAG,
+	 OPTION_AT(struct source_options, regions.callers),
+	 .text = "Reads the stack of each call, which costs some microseconds. Folded stacks, "
+		 "flame graphs, pprof and the page have the wall time of calls, with the function "
+		 "as leaf; recursive calls are counted, their time is in the outermost one."},
 	{0, "slow-function", "TIME",
 	 "with --function: list the slowest calls one by one, if they take at least TIME",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_function,

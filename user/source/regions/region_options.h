@@ -29,6 +29,7 @@ struct region_options {
 	/* Those that take at least so long are listed one by one; UINT64_MAX: none are. */
 	uint64_t slow_region_ns, slow_function_ns;
 	size_t slow_count; /* at most */
+	bool callers;	   /* calls by stack, too: the kind of event CALLS */
 };
 
 void region_options_init(struct source_options *options);

@@ -3,11 +3,14 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <pkbpf/span.h>
 #include <pkbpf/syscall_sites.h>
@@ -19,6 +22,7 @@
 #include "process/process_table.h"
 #include "source/mapped_table.h"
 #include "source/regions/function_set.h"
+#include "source/regions/region_callers.h"
 #include "source/regions/region_command.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
@@ -39,6 +43,7 @@
 /* And of functions, with room for new ones before the old ones are gone. */
 #define FUNCTION_SITES	 32768U
 #define FREE_INTERVAL_NS (10 * NS_PER_SECOND)
+#define CACHED_STACKS	 4096U
 #if defined(__x86_64__)
 #define HAS_FUNCTIONS 1
 #else
@@ -68,6 +73,7 @@ struct source {
 	uint32_t first_syscall;		/* site of system call 0, behind the others */
 	struct function_set *functions; /* NULL: none are wanted */
 	struct syscall_set *syscalls;	/* likewise */
+	bool wants_callers;		/* calls by stack */
 	bool wants_marks;		/* regions that programs mark, and pairs of probes */
 	struct region_pairs pairs;
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
@@ -120,7 +126,7 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.span_rows,	skeleton->maps.span_row_index,
 		skeleton->maps.span_ids,	skeleton->maps.span_free_stacks,
 		skeleton->maps.span_free_rows,	skeleton->maps.span_sites,
-		skeleton->maps.span_slow_users,
+		skeleton->maps.span_slow_users, skeleton->maps.span_callers,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -143,6 +149,10 @@ static int size_maps(struct source *source, struct pkbpf_bpf *skeleton,
 	sites += options->syscall_count ? PKBPF_SYSCALLS : 0;
 	err = err ? err
 		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites, sites);
+	if (session_options(source->session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS)
+		err = err ? err
+			  : bpf_map__set_max_entries(skeleton->maps.span_callers,
+						     REGION_CALLERS_MAX);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
@@ -246,6 +256,9 @@ static int regions_configure(struct session *session, const struct source_option
 	skeleton->rodata->span_config.has_accounts =
 		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
 	skeleton->rodata->span_config.want_frames = options->regions.frames;
+	source->wants_callers =
+		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS ? true : false;
+	skeleton->rodata->span_config.want_callers = source->wants_callers;
 	skeleton->rodata->span_config.slow_region_ns = options->regions.slow_region_ns;
 	skeleton->rodata->span_config.slow_function_ns = options->regions.slow_function_ns;
 	skeleton->rodata->span_config.want_slow = options->regions.slow_region_ns != UINT64_MAX ||
@@ -465,10 +478,27 @@ static void regions_end(struct source *source, uint64_t end_ns)
 			 __ATOMIC_RELEASE);
 }
 
-static int drain(struct source *source)
+/* Entries that programs may still add to wait for the next time, but for the last one. */
+static int drain_callers(struct source *source, uint32_t epochs)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	uint32_t epoch = skeleton->bss->span_control.epoch + 1;
+
+	if (!source->wants_callers)
+		return 0;
+	__atomic_store_n(&skeleton->bss->span_control.epoch, epoch, __ATOMIC_RELEASE);
+	/* Programs run without being preempted by this: all that saw the old epoch are done. */
+	if (!epochs)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return region_callers_drain(bpf_map__fd(skeleton->maps.span_callers), epoch - epochs,
+				    clock_now_ns(), &source->buffer);
+}
+
+static int drain(struct source *source, bool is_edge)
 {
 	int err = region_rows_drain(&source->rows, clock_now_ns(), &source->buffer);
 
+	err = err ? err : drain_callers(source, is_edge ? 0 : 1);
 	session_add_records(source->session, &source->buffer);
 	return err;
 }
@@ -513,7 +543,7 @@ static int regions_poll(struct source *source)
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
-	err = drain(source);
+	err = drain(source, false);
 	if (!err)
 		free_rows(source, now_ns);
 	return err;
@@ -529,7 +559,7 @@ static int regions_rest_ms(const struct source *source)
 
 static int regions_cut(struct source *source, uint64_t until_ns)
 {
-	int err = drain(source);
+	int err = drain(source, true);
 
 	(void)until_ns;
 	/* The largest value of each slice. */
@@ -552,6 +582,14 @@ static void count_unfinished(const struct source *source, uint64_t *unfinished)
 	}
 }
 
+static void regions_each_stack(const struct source *source, source_stack_fn *take, void *context)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	if (source->wants_callers)
+		region_callers_each_stack(bpf_map__fd(skeleton->maps.span_callers), take, context);
+}
+
 static void regions_detach(struct source *source)
 {
 	uint64_t *unfinished;
@@ -571,9 +609,15 @@ static void regions_detach(struct source *source)
 		count_unfinished(source, unfinished);
 	source->rows.unfinished = unfinished;
 	/* The stream counts records that are missing for lack of memory. */
-	drain(source);
+	drain(source, true);
 	source->rows.unfinished = NULL;
 	free(unfinished);
+}
+
+/* Slow ones, and calls by stack. */
+static uint32_t regions_cached_stacks(void)
+{
+	return CACHED_STACKS;
 }
 
 const struct source_ops source_regions = {
@@ -582,6 +626,7 @@ const struct source_ops source_regions = {
 	.options = region_option_rows,
 	.options_init = region_options_init,
 	.is_wanted = regions_are_wanted,
+	.cached_stacks = regions_cached_stacks,
 	.choose = regions_choose,
 	.configure = regions_configure,
 	.attach = regions_attach,
@@ -590,6 +635,7 @@ const struct source_ops source_regions = {
 	.cut = regions_cut,
 	.poll = regions_poll,
 	.rest_ms = regions_rest_ms,
+	.each_stack = regions_each_stack,
 	.detach = regions_detach,
 	.free = regions_free,
 };
