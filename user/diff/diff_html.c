@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "diff/diff_format.h"
+#include "diff/diff_tree.h"
 #include "diff/diff_words.h"
 #include "profile/kind_table.h"
 
@@ -38,7 +39,7 @@ static const char graph_script[] =
 	"frame.src = URL.createObjectURL(new Blob([bytes], {type: 'image/svg+xml'}));\n"
 	"}</script>\n";
 
-static int write_graph(const struct diff_document *document, uint32_t kind, FILE *out)
+static int draw_graph(const struct diff_document *document, uint32_t kind, FILE *out)
 {
 	struct diff_document graph = *document;
 	char *svg = NULL;
@@ -66,6 +67,31 @@ static int write_graph(const struct diff_document *document, uint32_t kind, FILE
 	}
 	free(svg);
 	return err;
+}
+
+/* Files without stacks have no graph. Accounts know more than samples saw: the head of a kind has
+ * theirs, its graph those of the samples, and the reader is told. */
+static int write_graph(const struct diff_document *document, uint32_t kind, FILE *out)
+{
+	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE];
+	struct diff_tree tree;
+	int err = diff_tree_init(&tree, document->comparison, kind);
+	bool has_graph;
+
+	if (err)
+		return err;
+	has_graph = !tree.lacks_stacks;
+	if (!has_graph)
+		fputs("<p class=\"note\">No flame graph: not both sides have stacks. Recordings "
+		      "(.pkbpf) and pprof have them, reports in JSON do not.</p>\n",
+		      out);
+	else if (tree.is_part)
+		fprintf(out, "<p class=\"note\">The graph below is of stacks: %s → %s.</p>\n",
+			diff_words_value(base, kind, tree.nodes[0].total[DIFF_BASE]),
+			diff_words_value(new, kind, tree.nodes[0].total[DIFF_NEW]));
+	fputs("</section>\n", out);
+	diff_tree_done(&tree);
+	return has_graph ? draw_graph(document, kind, out) : 0;
 }
 
 static void write_row(const struct comparison *comparison, const struct diff_row *row, FILE *out)
@@ -132,7 +158,6 @@ static int write_kind(const struct diff_document *document, uint32_t kind, FILE 
 			: all->verdict == DIFF_UNJUDGED ? ", not judged"
 							: ", no significant change");
 	write_table(document, kind, out);
-	fputs("</section>\n", out);
 	return write_graph(document, kind, out);
 }
 

@@ -157,11 +157,17 @@ static int print_frames(const struct graph *graph)
 	return 0;
 }
 
-/* "CPU, base 1.02 s, new 1.11 s per run, +8.8 %" */
+/* "CPU, base 1.02 s, new 1.11 s per run, +8.8 %". Where that is not all that was counted, it is
+ * said what it is. */
 static void print_heading(const struct graph *graph)
 {
-	fprintf(graph->out, "%s, ",
-		kind_ops_of((enum pkbpf_profile_kind)graph->document->kind)->title);
+	const char *title = kind_ops_of((enum pkbpf_profile_kind)graph->document->kind)->title;
+
+	if (graph->tree->lacks_stacks) {
+		fprintf(graph->out, "%s: not both sides have stacks to compare", title);
+		return;
+	}
+	fprintf(graph->out, "%s%s, ", title, graph->tree->is_part ? " in stacks" : "");
 	print_change(graph, graph->tree->nodes);
 }
 

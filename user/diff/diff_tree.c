@@ -2,12 +2,15 @@
 #include "diff/diff_tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash_map.h"
 
-#define MUCH 3.0
+#define MUCH	 3.0
+#define OUTLINED 0.01 /* of all: narrower frames have no outline of what is new or gone */
+#define PART	 0.005
 
 struct path {
 	const uint32_t *texts;
@@ -229,14 +232,31 @@ static void colour(const struct building *building, struct diff_node *node)
 	double base = node->total[DIFF_BASE], new = node->total[DIFF_NEW];
 	const uint64_t *grew = hash_map_find(&building->changed[node->depth > 1], node->text);
 
+	/* Of what is seen, whether it can be told from noise or not; small stacks come and go. */
+	if (diff_node_weight(node) >= OUTLINED * diff_node_weight(building->nodes.items)) {
+		node->is_new = base <= 0;
+		node->is_gone = new <= 0;
+	}
 	if (!node->depth || !grew || (*grew ? new <= base : new >= base))
 		return;
-	node->is_new = base <= 0;
-	node->is_gone = new <= 0;
 	if (*grew)
 		node->colour = new > MUCH *base ? DIFF_COLOUR_GREW_MUCH : DIFF_COLOUR_GREW;
 	else
 		node->colour = base > MUCH * new ? DIFF_COLOUR_SHRANK_MUCH : DIFF_COLOUR_SHRANK;
+}
+
+static void compare_to_all(struct diff_tree *tree, const struct comparison *comparison,
+			   uint32_t kind)
+{
+	const struct diff_row *all =
+		comparison_find(comparison, &(struct diff_key){kind, DIFF_ALL, 0});
+
+	for (int side = 0; all && side < DIFF_SIDES; side++) {
+		double counted = all->sides[side].value, seen = tree->nodes[0].total[side];
+
+		tree->lacks_stacks |= counted > 0 && seen <= 0;
+		tree->is_part |= fabs(counted - seen) > PART * counted;
+	}
 }
 
 int diff_tree_init(struct diff_tree *tree, const struct comparison *comparison, uint32_t kind)
@@ -249,6 +269,8 @@ int diff_tree_init(struct diff_tree *tree, const struct comparison *comparison, 
 		lay_out(&building, tree) && find_changes(&building);
 	for (size_t i = 0; built && i < tree->count; i++)
 		colour(&building, &tree->nodes[i]);
+	if (built)
+		compare_to_all(tree, comparison, kind);
 	array_free(&building.paths);
 	array_free(&building.nodes);
 	free(building.order);

@@ -26,6 +26,8 @@ struct diff_node {
 struct diff_tree {
 	struct diff_node *nodes;
 	size_t count;
+	bool lacks_stacks; /* a side has events of the kind, and no stack: a report in JSON */
+	bool is_part;	   /* its weights are not those of all that was counted, as in accounts */
 };
 
 /* A node has a colour when the function's total (of a comm: the process) changed significantly, and
