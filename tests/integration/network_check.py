@@ -45,7 +45,7 @@ def main():
                 check(row["responses"]["count"] == len(responses), f"{len(responses)} answers timed")
                 for share, key in ((0.5, "p50_ns"), (0.95, "p95_ns"), (1, "max_ns")):
                     true, is_told = percentile(responses, share), row["responses"][key]
-                    check(abs(is_told - true) <= 0.05 * true, f"{key} {is_told}, the client saw {true}")
+                    check(abs(is_told - true) <= 0.05 * true + 0.5e6, f"{key} {is_told}, the client saw {true}")
                 waits, total = row["waits"]["total_ns"], sum(responses)
                 # What it sees has in it how long it then waits for a CPU that others use, and computes.
                 check(0.9 * total - 10e6 * len(responses) < waits < 1.1 * total, f"waited {waits} ns, the client saw {total}")
