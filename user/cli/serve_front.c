@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ struct front {
 	struct serve_alerts *alerts;
 	struct serve_push push;
 	struct serve_objectives objectives;
+	int64_t trimmed_minute; /* since 1970 */
 };
 
 /* Returns the descriptor; -1: the collector has ended. */
@@ -126,10 +128,22 @@ static void note_slice(struct front *front, const struct profile *slice)
 	results_done(&results);
 }
 
+/* What a minute, ten of them or an hour took lies all over the heap, between what is still used. */
+static void give_back_memory(struct front *front, int64_t end_unix_ns)
+{
+	int64_t minute = end_unix_ns / (int64_t)(60 * NS_PER_SECOND);
+
+	if (minute == front->trimmed_minute)
+		return;
+	front->trimmed_minute = minute;
+	malloc_trim(0);
+}
+
 static void add_block(struct front *front, const struct recording_block *block)
 {
 	struct recording_sections sections = recording_block_sections(block);
 	const struct profile_info *info;
+	int64_t end_unix_ns;
 	struct profile *slice;
 
 	if (slice_decode(block, NULL, &slice) < 0) {
@@ -140,9 +154,10 @@ static void add_block(struct front *front, const struct recording_block *block)
 	store_add(front->store, slice, &sections);
 	note_slice(front, slice);
 	info = profile_info_read(slice);
-	serve_objectives_note(&front->objectives,
-			      info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
+	end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
+	serve_objectives_note(&front->objectives, end_unix_ns);
 	profile_free(slice);
+	give_back_memory(front, end_unix_ns);
 }
 
 static void take_slice(struct front *front, int fd)

@@ -43,7 +43,7 @@ static const struct {
 #define KEEP_FREE_PERCENT 10
 /* Stacks and names of a window that grows. One that has more of them ends early, and another one
  * begins: a program that makes its stacks up costs no more than that. */
-#define GROWING_MAX_BYTES (12U << 20)
+#define GROWING_MAX_BYTES (6U << 20)
 /* Processes that ended and have rows of their own in a window that grows. With more of them the
  * window has a row per name and cgroup: slices keep the pids. */
 #define ENDED_MAX 1024
