@@ -101,7 +101,8 @@ static bool take_entry(struct decoding *decoding, size_t at, uint32_t stack_byte
 	const uint8_t *code = decoding->code + at;
 	bool emulated = x86_probe_is_emulated(code, instruction);
 
-	if (x86_probe_breaks_forks(code, instruction->size) || is_exit(decoding, at, instruction))
+	if (x86_probe_breaks_forks(code, instruction->size) ||
+	    x86_probe_is_refused(code, instruction->size) || is_exit(decoding, at, instruction))
 		return false;
 	if (!*found || emulated) {
 		probes->entry = (uint32_t)at;

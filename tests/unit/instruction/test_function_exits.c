@@ -51,6 +51,21 @@ static void does_not_slide_past_the_target_of_a_jump(void **state)
 	assert_false(probes.is_emulated);
 }
 
+static void leaves_out_what_the_kernel_refuses(void **state)
+{
+	struct function_probes probes;
+
+	(void)state;
+	/* lock add %edi, 0x2d99(%rip); movl $0, 4(%rsi); ret */
+	FIND(&probes, 0xf0, 0x01, 0x3d, 0x99, 0x2d, 0x00, 0x00, 0xc7, 0x46, 0x04, 0x00, 0x00, 0x00,
+	     0x00, 0xc3);
+	assert_int_equal(probes.refusal, FUNCTION_IS_KNOWN);
+	assert_int_equal(probes.entry, 7);
+	/* f3 lock: xrelease lock andl $1, (%rdi); ret */
+	FIND(&probes, 0xf3, 0xf0, 0x83, 0x27, 0x01, 0xc3);
+	assert_false(function_probes_has_entry(&probes));
+}
+
 static void never_uses_a_nop_of_five_bytes(void **state)
 {
 	struct function_probes probes;
@@ -140,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slides_the_entry_to_a_push),
 		cmocka_unit_test(does_not_slide_past_the_target_of_a_jump),
+		cmocka_unit_test(leaves_out_what_the_kernel_refuses),
 		cmocka_unit_test(never_uses_a_nop_of_five_bytes),
 		cmocka_unit_test(finds_tail_calls_and_their_conditions),
 		cmocka_unit_test(a_jump_alone_is_counted_only),
