@@ -57,12 +57,39 @@ checker "$here/regions_check.py" slow slow2.json 4 main step
 grep -q "^ *1 .*step .* ms" slow.txt || fail "the report does not have them: $(cat slow.txt)"
 
 begin "stacks begin with the regions they are in"
-"$pkbpf" -q -e cpu,offcpu -F 499 --region-frames -o frames.folded -- "$workloads/regions" nest 40 >said 2>&1
+"$pkbpf" -q -e cpu,offcpu -F 499 --region-frames -o frames.folded -o frames.pb.gz -- "$workloads/regions" nest 40 >said 2>&1
 for pair in 'cpu:;[[]step];[[]compute];.*main:1' 'offcpu:;[[]step];[[]wait];.*main.*sleep:118000'; do
 	IFS=: read -r kind pattern least <<<"$pair"
 	[ "$(total "$pattern" "frames.$kind.folded")" -ge "$least" ] || fail "$kind: too little of $pattern"
 done
 [ "$(total ';[[]wait];.*compute' frames.cpu.folded)" = 0 ] || fail "computing in the wrong region"
+# The innermost one is a label: a number of samples of each region, as in the folded stacks.
+if command -v protoc >/dev/null; then
+	gzip -dc frames.cpu.pb.gz >frames.pb
+	protoc --proto_path="$here" --decode=shape.Profile profile_shape.proto <frames.pb >shown
+	checker - <<-'CHECK'
+	import re
+	from checks import check
+	shown = open("shown").read()
+	strings = re.findall(r'^string_table: "(.*)"$', shown, re.M)
+	samples = re.findall(r"^sample \{\n(.*?)^\}", shown, re.M | re.S)
+	labels = {}
+	for sample in samples:
+	    for label in re.findall(r"^  label \{\n(.*?)^  \}", sample, re.M | re.S):
+	        key, text = (re.search(rf"^    {name}: (\d+)", label, re.M) for name in ("key", "str"))
+	        if key and text and strings[int(key[1])] == "region":
+	            number = int(re.search(r"^  value: (\d+)", sample, re.M)[1])
+	            labels[strings[int(text[1])]] = labels.get(strings[int(text[1])], 0) + number
+	folded = {}
+	for line in open("frames.cpu.folded"):
+	    regions = re.findall(r";\[(\w+)\](?=;)", line)
+	    if regions:
+	        folded[regions[-1]] = folded.get(regions[-1], 0) + int(line.split()[-1])
+	check(labels and labels == folded, f"pprof has {labels}, folded stacks have {folded}")
+	CHECK
+else
+	not_checked "labels of pprof: protoc is not here"
+fi
 
 begin "more processes than the table has room for"
 # shellcheck disable=SC2016 # the inner shell expands

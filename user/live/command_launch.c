@@ -90,21 +90,21 @@ static void wait_for_go(int go_fd)
 }
 
 /* A library that cannot be read would make the loader complain on the command's stderr. */
-static void add_sampler(const struct command_sampler *sampler)
+static void add_sampler(const struct command_libraries *libraries)
 {
 	const char *others = getenv("LD_PRELOAD"), *sanitizer = getenv("ASAN_OPTIONS");
 	char *list;
 
-	if (access(sampler->library, R_OK))
+	if (!libraries->sampler[0] || access(libraries->sampler, R_OK))
 		return;
 	/* Before others: what they allocate counts as the program's. */
-	if (asprintf(&list, "%s%s%s", sampler->library, others && *others ? ":" : "",
+	if (asprintf(&list, "%s%s%s", libraries->sampler, others && *others ? ":" : "",
 		     others ? others : "") < 0)
 		return;
 	setenv("LD_PRELOAD", list, 1);
 	free(list);
-	if (sampler->interval[0])
-		setenv(SAMPLER_LIBRARY_INTERVAL, sampler->interval, 1);
+	if (libraries->interval[0])
+		setenv(SAMPLER_LIBRARY_INTERVAL, libraries->interval, 1);
 	/* Address sanitizers refuse to start behind another library. The sampler does nothing
 	 * there. */
 	if (asprintf(&list, "%s%sverify_asan_link_order=0", sanitizer ? sanitizer : "",
@@ -112,12 +112,22 @@ static void add_sampler(const struct command_sampler *sampler)
 		setenv("ASAN_OPTIONS", list, 1);
 		free(list);
 	}
-	if (sampler->python_objects)
+	if (libraries->python_objects)
 		setenv("PYTHONMALLOC", "malloc", 1);
 }
 
+/* The headers of both load it when the program first marks something. What the user has set is the
+ * user's choice. */
+static void add_regions(const struct command_libraries *libraries)
+{
+	if (!libraries->regions[0] || access(libraries->regions, R_OK))
+		return;
+	setenv("NVTX_INJECTION64_PATH", libraries->regions, 0);
+	setenv("INTEL_LIBITTNOTIFY64", libraries->regions, 0);
+}
+
 static void run_child(const struct command *command, const struct invoking_user *user,
-		      const sigset_t *mask, const struct command_sampler *sampler, int go_fd,
+		      const sigset_t *mask, const struct command_libraries *libraries, int go_fd,
 		      int result_fd)
 {
 	/* The parent ignores them, and exec would pass that on. */
@@ -129,8 +139,10 @@ static void run_child(const struct command *command, const struct invoking_user 
 			fail_child(result_fd, STAGE_RIGHTS);
 		restore_environment(user);
 	}
-	if (sampler)
-		add_sampler(sampler);
+	if (libraries) {
+		add_sampler(libraries);
+		add_regions(libraries);
+	}
 	wait_for_go(go_fd);
 	execvp(command->argv[0], command->argv);
 	fail_child(result_fd, STAGE_EXEC);
@@ -153,7 +165,7 @@ static int pipe_pairs(int go[2], int result[2])
 }
 
 struct command *command_launch(char *const argv[], const struct invoking_user *user,
-			       const sigset_t *mask, const struct command_sampler *sampler,
+			       const sigset_t *mask, const struct command_libraries *libraries,
 			       struct error *error)
 {
 	struct command *command = calloc(1, sizeof(*command));
@@ -168,7 +180,7 @@ struct command *command_launch(char *const argv[], const struct invoking_user *u
 	if (command->pid == 0) {
 		close(go[1]);
 		close(result[0]);
-		run_child(command, user, mask, sampler, go[0], result[1]);
+		run_child(command, user, mask, libraries, go[0], result[1]);
 	}
 	close(go[0]);
 	close(result[1]);

@@ -14,18 +14,20 @@
 
 struct command;
 
-/* The sampler of allocations (preload/) for a command. */
-struct command_sampler {
-	char library[PATH_MAX];
-	char interval[24]; /* decimal bytes; empty: the default */
+/* Libraries of ours (preload/) for a command. */
+struct command_libraries {
+	char sampler[PATH_MAX]; /* of allocations; empty: none */
+	char interval[24];	/* decimal bytes; empty: the default */
 	bool python_objects;
+	/* Hands on the regions that programs mark with NVTX and ITT; empty: none. */
+	char regions[PATH_MAX];
 };
 
-/* Forks; sampler may be NULL. The child takes the signal mask `mask` and the rights of user (when
+/* Forks; libraries may be NULL. The child takes the signal mask `mask` and the rights of user (when
  * behind sudo), then waits. argv (borrowed) ends in NULL. Call while the program has one thread.
  * NULL with the sentence on failure. */
 struct command *command_launch(char *const argv[], const struct invoking_user *user,
-			       const sigset_t *mask, const struct command_sampler *sampler,
+			       const sigset_t *mask, const struct command_libraries *libraries,
 			       struct error *error);
 pid_t command_pid(const struct command *command);
 /* Lets the program begin. On failure the negative errno of what failed, and the child is gone. */

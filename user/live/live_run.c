@@ -151,25 +151,35 @@ int live_run_new(const struct live_options *options, struct live_run **ret_run, 
 	return 0;
 }
 
-static int prepare_sampler(struct live_run *run, struct command_sampler *sampler,
+static int prepare_sampler(struct live_run *run, struct command_libraries *libraries,
 			   struct error *error)
 {
 	const struct alloc_options *options = &run->options.sources.alloc;
 
-	sampler->interval[0] = '\0';
 	if (options->interval_bytes)
-		snprintf(sampler->interval, sizeof(sampler->interval), "%llu",
+		snprintf(libraries->interval, sizeof(libraries->interval), "%llu",
 			 (unsigned long long)options->interval_bytes);
-	sampler->python_objects = options->python_objects;
-	return sampler_library_find(sampler->library, sizeof(sampler->library), error);
+	libraries->python_objects = options->python_objects;
+	return sampler_library_find(libraries->sampler, sizeof(libraries->sampler), error);
+}
+
+/* Without it regions of NVTX and ITT are missing, and nothing else. */
+static void prepare_regions(struct live_run *run, struct command_libraries *libraries)
+{
+	const struct region_options *options = &run->options.sources.regions;
+	struct error error;
+
+	if ((options->wanted || options->frames) &&
+	    preload_library_find(REGIONS_LIBRARY_NAME, libraries->regions,
+				 sizeof(libraries->regions), &error))
+		log_info(run->options.log, "%s", error.text);
 }
 
 int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error)
 {
 	static const struct invoking_user nobody;
 	const struct invoking_user *user = run->options.user ? run->options.user : &nobody;
-	const struct command_sampler *wanted = NULL;
-	struct command_sampler sampler;
+	struct command_libraries libraries = {.sampler = ""};
 
 	if (run->options.kinds_mask & 1U << PKBPF_PROFILE_ALLOC) {
 		const char *name = run->options.targets.command[0];
@@ -180,11 +190,11 @@ int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *er
 				    "allocations of %s are not sampled: it %s; those of programs "
 				    "that it starts are not sampled either",
 				    name, reason);
-		else if (prepare_sampler(run, &sampler, error))
+		else if (prepare_sampler(run, &libraries, error))
 			return -ECHILD;
-		wanted = reason ? NULL : &sampler;
 	}
-	run->command = command_launch(run->options.targets.command, user, mask, wanted, error);
+	prepare_regions(run, &libraries);
+	run->command = command_launch(run->options.targets.command, user, mask, &libraries, error);
 	if (!run->command)
 		return -ECHILD;
 	run->command_pid = (uint32_t)command_pid(run->command);

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-int sampler_library_find(char *path, size_t size, struct error *error)
+int preload_library_find(const char *name, char *path, size_t size, struct error *error)
 {
 	/* from the folder of the executable */
 	static const char *const places[] = {"", PKBPF_SAMPLER_FOLDER "/"};
@@ -19,8 +19,7 @@ int sampler_library_find(char *path, size_t size, struct error *error)
 	char *slash;
 
 	if (length < 0)
-		return error_set(error, errno, "cannot find the allocation sampler: %s",
-				 strerror(errno));
+		return error_set(error, errno, "cannot find %s: %s", name, strerror(errno));
 	own[length] = '\0';
 	slash = strrchr(own, '/');
 	if (slash)
@@ -28,15 +27,19 @@ int sampler_library_find(char *path, size_t size, struct error *error)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		char tried[2 * PATH_MAX], real[PATH_MAX];
 
-		snprintf(tried, sizeof(tried), "%s%s" SAMPLER_LIBRARY_NAME, own, places[i]);
+		snprintf(tried, sizeof(tried), "%s%s%s", own, places[i], name);
 		if (realpath(tried, real) && strlen(real) < size) {
 			strcpy(path, real);
 			return 0;
 		}
 	}
 	return error_set(error, ENOENT,
-			 "cannot find " SAMPLER_LIBRARY_NAME
-			 " beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
+			 "cannot find %s beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
 			 "; install pkbpf completely",
-			 own, own);
+			 name, own, own);
+}
+
+int sampler_library_find(char *path, size_t size, struct error *error)
+{
+	return preload_library_find(SAMPLER_LIBRARY_NAME, path, size, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The library that samples allocations inside a program (preload/). */
+/* The libraries that are loaded into programs (preload/): the one that samples allocations, and the
+ * one that hands on regions. */
 #ifndef PKBPF_SOURCE_ALLOC_SAMPLER_LIBRARY_H
 #define PKBPF_SOURCE_ALLOC_SAMPLER_LIBRARY_H
 
@@ -11,7 +12,13 @@
 /* The variable that holds its interval, as in preload/sampler.h. */
 #define SAMPLER_LIBRARY_INTERVAL "PKBPF_ALLOC_INTERVAL"
 
-/* Its path: beside our own executable, as in a build tree, or where it is installed. -ENOENT. */
+/* Hands on the regions of NVTX and ITT. */
+#define REGIONS_LIBRARY_NAME "libpkbpf-regions.so"
+
+/* Path of a library of ours: beside our own executable, as in a build tree, or where it is
+ * installed. -ENOENT. */
+int preload_library_find(const char *name, char *path, size_t size, struct error *error);
+/* The same of the sampler. */
 int sampler_library_find(char *path, size_t size, struct error *error);
 
 #endif

@@ -17,12 +17,11 @@
 #include "instruction/function_exits.h"
 #include "source/regions/function_match.h"
 #include "source/regions/function_price.h"
+#include "source/regions/function_sites.h"
 #include "source/regions/region_probes.h"
 
 /* Numbers of pairs of probes are below. */
 #define FIRST_PAIR 0x10000U
-/* The longest functions known, interpreters and generated parsers, have about 200 KB. */
-#define MAX_FUNCTION_BYTES (1U << 20)
 /* New probes are looked at soon: one too many slows a program down several times. */
 #define NEW_NS	     (NS_PER_SECOND / 2)
 #define NEW_REST_MS  20
@@ -109,156 +108,6 @@ void function_set_begin(struct function_set *set, struct pkbpf_span_site *sites,
 		 set->price.emulated_ns, set->price.stepped_ns, set->price.program_ns);
 }
 
-/* ---- sites ---- */
-
-static struct pkbpf_span_operand target_of(const struct function_exit *exit)
-{
-	/* Words of struct pt_regs, by the number of the register. */
-	static const uint8_t words[X86_REGISTER_COUNT] = {10, 11, 12, 5, 19, 4, 13, 14,
-							  9,  8,  7,  6, 3,  2, 1,  0};
-	const struct x86_instruction *jump = &exit->instruction;
-	struct pkbpf_span_operand operand = {.size = 8, .offset = jump->displacement};
-
-	if (exit->kind != FUNCTION_EXIT_INDIRECT)
-		return operand;
-	operand.kind = jump->mod == 3 ? PKBPF_OPERAND_REGISTER : PKBPF_OPERAND_MEMORY;
-	operand.word = words[jump->rm & 15];
-	if (jump->mod == 3)
-		return operand;
-	/* Without a base the index is all there is. */
-	operand.scale = exit->scale;
-	operand.index_word = words[jump->index & 15];
-	if (!jump->has_base)
-		operand.word = UINT16_MAX;
-	return operand;
-}
-
-static int add_site(struct function *function, uint64_t offset,
-		    const struct pkbpf_span_site *description)
-{
-	struct region_site *site = array_add(&function->sites.items);
-
-	if (!site)
-		return -ENOMEM;
-	*site = (struct region_site){
-		.role = REGION_FUNCTION, .offset = offset, .description = *description};
-	return 0;
-}
-
-/* A function that is being added. */
-struct adding {
-	const struct elf_file *file;
-	const struct matched_functions *matches;
-	const struct matched_function *matched;
-	struct function *function;
-	uint32_t pair;
-};
-
-/* The cold part that a jump at an address leads to; NULL: it leads elsewhere. */
-static const struct cold_part *find_cold(const struct adding *adding, uint64_t address,
-					 const struct function_exit *exit)
-{
-	uint64_t target = address + exit->instruction.size + (uint64_t)exit->instruction.immediate;
-
-	if (!function_exit_is_direct(exit))
-		return NULL;
-	array_foreach(&adding->matches->cold, part)
-		if (target - part->address < (part->size ? part->size : 1))
-			return part;
-	return NULL;
-}
-
-static bool is_back(const struct adding *adding, uint64_t address, const struct function_exit *exit)
-{
-	uint64_t target = address + exit->instruction.size + (uint64_t)exit->instruction.immediate;
-
-	return function_exit_is_direct(exit) &&
-	       target - adding->matched->address < adding->matched->size;
-}
-
-static int add_exit(const struct adding *adding, uint64_t address, const struct function_exit *exit)
-{
-	const struct pkbpf_span_site description = {
-		.role = PKBPF_SITE_RETURN,
-		.pair = adding->pair,
-		.condition = exit->kind == FUNCTION_EXIT_ALWAYS	  ? PKBPF_EXIT_ALWAYS
-			     : exit->kind == FUNCTION_EXIT_BRANCH ? exit->condition
-								  : PKBPF_EXIT_INDIRECT,
-		.value = target_of(exit),
-		.from_start = address - adding->matched->address,
-		.function_size = adding->matched->size,
-	};
-	uint64_t offset, bytes;
-
-	if (!elf_segments_offset(&adding->file->segments, address, &offset, &bytes))
-		return -EBADMSG;
-	return add_site(adding->function, offset, &description);
-}
-
-static int add_exits(const struct adding *adding, uint64_t start,
-		     const struct function_probes *probes, int depth);
-
-/* The exits that a function has in its cold part. */
-static int add_cold_exits(const struct adding *adding, const struct cold_part *part, int depth)
-{
-	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
-	_cleanup_free_ uint8_t *code = malloc(part->size + 1);
-
-	if (!probes || !code)
-		return -ENOMEM;
-	if (part->size > MAX_FUNCTION_BYTES ||
-	    elf_file_read_address(adding->file, part->address, code, part->size) < 0)
-		return -EBADMSG;
-	function_probes_find(code, part->size, probes);
-	return add_exits(adding, part->address, probes, depth);
-}
-
-static bool has_site(const struct function *function, uint64_t offset)
-{
-	array_foreach(&function->sites.items, site)
-		if (site->offset == offset)
-			return true;
-	return false;
-}
-
-/* Exits of the function or of its cold part, which begins at `start`. Parts do not lead to more
- * parts but their own function. */
-static int add_exits(const struct adding *adding, uint64_t start,
-		     const struct function_probes *probes, int depth)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < probes->exit_count && !err; i++) {
-		const struct function_exit *exit = &probes->exits[i];
-		uint64_t address = start + exit->at, offset, bytes;
-		const struct cold_part *part = find_cold(adding, address, exit);
-
-		if (part && depth == 0)
-			err = add_cold_exits(adding, part, 1);
-		else if (!part && !is_back(adding, address, exit) &&
-			 elf_segments_offset(&adding->file->segments, address, &offset, &bytes) &&
-			 !has_site(adding->function, offset))
-			err = add_exit(adding, address, exit);
-	}
-	return err;
-}
-
-static int add_sites(const struct adding *adding, uint64_t offset,
-		     const struct function_probes *probes)
-{
-	struct pkbpf_span_site entry = {
-		.role = PKBPF_SITE_CALL,
-		.pair = adding->pair,
-		.has_loop = probes->has_loop,
-		.stack_bytes = (int32_t)probes->stack_bytes,
-	};
-	int err;
-
-	memcpy(entry.name, adding->function->name, sizeof(entry.name));
-	err = add_site(adding->function, offset + probes->entry, &entry);
-	return err ? err : add_exits(adding, adding->matched->address, probes, 0);
-}
-
 /* ---- functions of a file ---- */
 
 static void say_unmeasured(const struct function_set *set, const char *name,
@@ -273,7 +122,7 @@ static int add_function(struct function_set *set, const struct elf_file *file,
 			const struct matched_functions *matches,
 			const struct matched_function *matched)
 {
-	struct adding adding = {.file = file, .matches = matches, .matched = matched};
+	struct function_code found = {.file = file, .matches = matches, .matched = matched};
 	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
 	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
 	uint64_t offset, bytes;
@@ -303,9 +152,10 @@ static int add_function(struct function_set *set, const struct elf_file *file,
 		function->state = FUNCTION_COUNTED;
 		probes->exit_count = 0;
 	}
-	adding.function = function;
-	adding.pair = FIRST_PAIR + (uint32_t)set->functions.count - 1;
-	return add_sites(&adding, offset, probes);
+	found.name = function->name;
+	found.offset = offset;
+	found.pair = FIRST_PAIR + (uint32_t)set->functions.count - 1;
+	return function_sites_find(&found, probes, &function->sites);
 }
 
 /* Numbers for the sites of a function that are to have probes. -ENOSPC. */

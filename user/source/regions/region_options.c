@@ -15,6 +15,7 @@
 #include "source/source_options.h"
 
 #define USDT	      "usdt:"
+#define FUNCTION      "function:"
 #define SYSCALL	      "syscall:"
 #define MAX_PROBES    512
 #define COST_PERMILLE 20
@@ -24,11 +25,13 @@ bool region_pair_parse(char *text, struct usdt_pair *ret_pair)
 {
 	char *equals = strchr(text, '=');
 
-	if (!equals || equals == text || equals - text >= PKBPF_SPAN_NAME ||
-	    strncmp(equals + 1, USDT, strlen(USDT)) != 0)
+	if (!equals || equals == text || equals - text >= PKBPF_SPAN_NAME)
 		return false;
-	*equals = '\0';
-	return usdt_pair_parse(equals + 1 + strlen(USDT), text, ret_pair);
+	*equals++ = '\0';
+	if (strncmp(equals, FUNCTION, strlen(FUNCTION)) == 0)
+		return function_pair_parse(equals + strlen(FUNCTION), text, ret_pair);
+	return strncmp(equals, USDT, strlen(USDT)) == 0 &&
+	       usdt_pair_parse(equals + strlen(USDT), text, ret_pair);
 }
 
 static int parse_region(void *options, const char *value, struct error *error)
@@ -43,7 +46,8 @@ static int parse_region(void *options, const char *value, struct error *error)
 		return error_set(
 			error, EINVAL,
 			"invalid value '%s' for --region: expected "
-			"NAME=usdt:PROVIDER:BEGIN..END or ...@N, the number of an argument",
+			"NAME=usdt:PROVIDER:BEGIN..END or NAME=function:[LIB:]BEGIN..END, or "
+			"these with @N, the number of an argument",
 			value);
 	if (regions->pair_count == REGION_PAIRS_MAX)
 		return error_set(error, EINVAL, "more than %d times --region", REGION_PAIRS_MAX);
@@ -157,14 +161,15 @@ const struct option_row region_option_rows[] = {
 	 .text = "Call trees, flame graphs and pprof then show what is hot, and what waits, inside "
 		 "of each region."},
 	{0, "region", "NAME=PAIR",
-	 "as --regions; also a region between two USDT probes: usdt:PROVIDER:BEGIN..END; "
-	 "repeatable",
+	 "as --regions; also a region between two USDT probes, usdt:PROVIDER:BEGIN..END, or from "
+	 "the call of a function to that of another, function:[LIB:]BEGIN..END; repeatable",
 	 .group = OPTION_GROUP_EVENTS, .repeatable = true, .form = OPTION_PARSED,
 	 .parse = parse_region,
-	 .text = "Both probes are hit by one thread. With @N behind them they may be hit by "
-		 "different ones: argument N of both, from 0, tells which belong together. "
-		 "`readelf "
-		 "-n FILE` lists the probes of a file."},
+	 .text = "Both are hit by one thread. With @N behind them they may be hit by "
+		 "different ones: argument N of both, from 0, tells which belong together, such "
+		 "as the address of a request. `readelf -n FILE` lists the probes of a file. "
+		 "Functions are named as for --function, on x86-64; their cost is not bounded by "
+		 "--probe-cost."},
 	{0, "function", "[LIB:]NAME",
 	 "count and measure each call of the functions with this name; LIB: of this library, "
 	 "default: of the program itself; *, ? and [...] match; syscall:NAME: system calls; "

@@ -12,9 +12,12 @@
 #include "elf/usdt_notes.h"
 #include "elf/usdt_operand.h"
 #include "elf/usdt_site.h"
+#include "instruction/function_exits.h"
 #include "instruction/x86_instruction.h"
+#include "instruction/x86_probe.h"
 #include "python/python_builtin.h"
 #include "python/python_image.h"
+#include "source/regions/function_match.h"
 
 #define PROVIDER "pkbpf"
 /* A file has one stub of each kind, or one in each of its parts that were linked apart. */
@@ -165,6 +168,103 @@ static bool take_note(void *context, const struct usdt_note *note)
 	return true;
 }
 
+#if defined(__x86_64__)
+/* Where the probe of a call goes; false: nowhere. Arguments are where callers have put them at the
+ * very first instruction alone. */
+static bool find_entry(const struct elf_file *file, const struct matched_function *matched,
+		       bool with_argument, uint64_t *ret_address)
+{
+	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
+	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
+
+	if (!probes || !code || matched->size > MAX_FUNCTION_BYTES ||
+	    elf_file_read_address(file, matched->address, code, matched->size) < 0)
+		return false;
+	function_probes_find(code, matched->size, probes);
+	*ret_address = matched->address + (with_argument ? 0 : probes->entry);
+	/* One that jumps to its first instruction would begin again there. */
+	return function_probes_has_entry(probes) &&
+	       !(with_argument && (probes->has_loop || x86_probe_is_refused(code, matched->size) ||
+				   x86_probe_breaks_forks(code, matched->size)));
+}
+
+static struct pkbpf_span_operand argument_of(uint8_t number)
+{
+	/* Words of struct pt_regs: rdi, rsi, rdx, rcx, r8, r9. */
+	static const uint8_t words[] = {14, 13, 12, 11, 9, 8};
+
+	return (struct pkbpf_span_operand){
+		.kind = PKBPF_OPERAND_REGISTER, .size = 8, .word = words[number]};
+}
+
+static bool add_function_site(struct finding *finding, size_t number, enum usdt_role role,
+			      const struct matched_function *matched)
+{
+	const struct usdt_pair *pair = &finding->pairs->items.items[number];
+	size_t count = finding->sites->items.count;
+	bool by_id = pair->id != USDT_THREAD, go_on;
+	struct pkbpf_span_site *site;
+	uint64_t address;
+
+	if (!find_entry(finding->file, matched, by_id, &address)) {
+		finding->sites->refused_functions++;
+		return true;
+	}
+	go_on = add_site(finding, REGION_SITE, address, 0);
+	if (finding->sites->items.count == count)
+		return go_on;
+	site = &finding->sites->items.items[count].description;
+	site->pair = (uint32_t)number + 1;
+	snprintf(site->name, sizeof(site->name), "%s", pair->region);
+	site->role = role == USDT_BEGIN ? by_id ? PKBPF_SITE_BEGIN : PKBPF_SITE_ENTER
+		     : by_id		? PKBPF_SITE_END
+					: PKBPF_SITE_LEAVE;
+	if (by_id)
+		site->id = argument_of(pair->id);
+	return go_on;
+}
+
+static int add_functions(struct finding *finding, const char *path, size_t number,
+			 enum usdt_role role, const char *name)
+{
+	const struct usdt_pair *pair = &finding->pairs->items.items[number];
+	const struct function_pattern pattern = {.library = pair->provider, .glob = name};
+	struct matched_functions matches = {0};
+	int err;
+
+	if (!function_pattern_has_file(&pattern, path))
+		return 0;
+	err = function_match(finding->file, path, &pattern, &matches);
+	for (size_t i = 0; i < matches.items.count && !err; i++)
+		if (!add_function_site(finding, number, role, &matches.items.items[i]))
+			break;
+	matched_functions_done(&matches);
+	return err;
+}
+
+static int find_function_pairs(struct finding *finding, const char *path)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < finding->pairs->items.count && !err; i++) {
+		const struct usdt_pair *pair = &finding->pairs->items.items[i];
+
+		if (!pair->of_functions)
+			continue;
+		err = add_functions(finding, path, i, USDT_BEGIN, pair->begin);
+		err = err ? err : add_functions(finding, path, i, USDT_END, pair->ends[0]);
+	}
+	return err;
+}
+#else
+static int find_function_pairs(struct finding *finding, const char *path)
+{
+	(void)finding;
+	(void)path;
+	return 0;
+}
+#endif
+
 /* The kernel has to step over an endbr64, which takes ten times as long as what follows it: the
  * push of a function's start. No code jumps between the two. */
 static uint64_t function_site(const struct elf_file *file, uint64_t address)
@@ -204,6 +304,7 @@ int region_sites_find(const struct elf_file *file, const char *path,
 	err = usdt_notes_read(file, take_note, &finding);
 	elf_functions_done(&finding.functions);
 	err = err == -EBADMSG || err == -EFBIG || err == -ENODATA || err == -EOPNOTSUPP ? 0 : err;
+	err = err ? err : find_function_pairs(&finding, path);
 	err = err ? err : find_python(&finding, path);
 	return finding.failed ? -ENOMEM : err;
 }

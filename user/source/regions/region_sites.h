@@ -35,6 +35,7 @@ struct region_site {
 struct region_sites {
 	ARRAY_OF(struct region_site) items;
 	uint32_t refused; /* probes of pairs that are on instructions which cannot be probed */
+	uint32_t refused_functions; /* of pairs: their first instructions cannot be probed */
 };
 
 /* The pairs of probes that are looked for. */

@@ -2,14 +2,13 @@
 /* The source of regions: looks for programs that mark them, and drains their sums. */
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <pkbpf/span.h>
@@ -20,10 +19,12 @@
 #include "base/parse_value.h"
 #include "capture/tracing_program.h"
 #include "process/process_table.h"
+#include "source/alloc/sampler_library.h"
 #include "source/mapped_table.h"
 #include "source/regions/function_set.h"
 #include "source/regions/region_callers.h"
 #include "source/regions/region_command.h"
+#include "source/regions/region_files.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
 #include "source/regions/syscall_set.h"
@@ -51,20 +52,6 @@
 #endif
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
 
-/* A file that was looked at: its id may become that of another one. */
-struct seen_file {
-	uint64_t inode;
-	uint32_t device_major, device_minor;
-	bool seen;
-};
-
-/* A file that has probes. The same one may be there under several numbers of devices: as a layer
- * of many containers, and by itself. A second set of probes would count all twice. */
-struct probed_file {
-	uint64_t inode, size;
-	struct timespec modified, changed;
-};
-
 struct source {
 	struct session *session;
 	struct region_probes *probes;
@@ -79,8 +66,7 @@ struct source {
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
 	struct bpf_link *on_exit, *on_exec;
-	ARRAY_OF(struct seen_file) files; /* by id */
-	ARRAY_OF(struct probed_file) probed;
+	struct region_files files;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns, last_freed_ns;
 	bool is_attached;
@@ -99,8 +85,7 @@ static void regions_free(struct source *source)
 	array_free(&source->pairs.items);
 	for (size_t i = 0; i < REGION_PAIRS_MAX; i++)
 		free(source->pair_texts[i]);
-	array_free(&source->files);
-	array_free(&source->probed);
+	region_files_done(&source->files);
 	event_buffer_done(&source->buffer);
 	free(source->rows.sent);
 	free(source);
@@ -275,31 +260,6 @@ static void say_unwatched(struct source *source, const char *path, const char *w
 		    path, why);
 }
 
-static bool same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-/* Notes that a file gets probes. false: it has them, or there is no memory. */
-static bool note_probed(struct source *source, int fd)
-{
-	struct probed_file *item;
-	struct stat stat;
-
-	if (fstat(fd, &stat))
-		return false;
-	array_foreach(&source->probed, known)
-		if (known->inode == stat.st_ino && known->size == (uint64_t)stat.st_size &&
-		    same_time(known->modified, stat.st_mtim) &&
-		    same_time(known->changed, stat.st_ctim))
-			return false;
-	item = array_add(&source->probed);
-	if (item)
-		*item = (struct probed_file){stat.st_ino, (uint64_t)stat.st_size, stat.st_mtim,
-					     stat.st_ctim};
-	return item;
-}
-
 /* Enters the descriptions of sites into the table of the BPF programs. */
 static int describe_sites(struct source *source, struct region_sites *sites)
 {
@@ -327,6 +287,11 @@ static void watch_marks(struct source *source, int fd, const char *path, struct 
 			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
 			    "and probes on others may break the program",
 			    sites->refused, path);
+	if (sites->refused_functions)
+		log_warning(log,
+			    "%u functions of --region in %s are not watched: probes on their first "
+			    "instructions may break the program",
+			    sites->refused_functions, path);
 	if (!sites->items.count)
 		return;
 	if (describe_sites(source, sites) < 0)
@@ -358,28 +323,14 @@ static void watch_file(void *context, int fd, const char *path)
 		return;
 	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
 		say_unwatched(source, path, "the file cannot be read");
-	if ((sites.items.count || sites.refused || wants_functions) && note_probed(source, fd)) {
+	if ((sites.items.count || sites.refused || sites.refused_functions || wants_functions) &&
+	    region_files_note_probed(&source->files, fd)) {
 		watch_marks(source, fd, path, &sites);
 		if (wants_functions)
 			watch_functions(source, &file, fd, path);
 	}
 	region_sites_done(&sites);
 	elf_file_done(&file);
-}
-
-static bool is_new(struct source *source, const struct mapped_file *file)
-{
-	struct seen_file *seen;
-
-	while (source->files.count <= file->id)
-		if (!array_add(&source->files))
-			return false;
-	seen = &source->files.items[file->id];
-	if (seen->seen && seen->inode == file->inode && seen->device_major == file->device_major &&
-	    seen->device_minor == file->device_minor)
-		return false;
-	*seen = (struct seen_file){file->inode, file->device_major, file->device_minor, true};
-	return true;
 }
 
 static void look_at_file(struct source *source, uint32_t id)
@@ -389,7 +340,8 @@ static void look_at_file(struct source *source, uint32_t id)
 	struct mapped_file *file = mapped_file_table_get(files, id);
 	int fd;
 
-	if (!file || file->type != MAPPED_FILE_REGULAR || !is_new(source, file))
+	if (!file || file->type != MAPPED_FILE_REGULAR ||
+	    !region_files_is_new(&source->files, file))
 		return;
 	fd = mapped_file_open(files, file);
 	if (fd >= 0)
@@ -427,6 +379,23 @@ static void look_at_files(struct source *source)
 		look_at_file(source, id);
 }
 
+/* The library that programs load for NVTX and ITT, before they do. */
+static void watch_injected(struct source *source)
+{
+	char path[PATH_MAX];
+	struct error error;
+	int fd;
+
+	if (!source->wants_marks ||
+	    preload_library_find(REGIONS_LIBRARY_NAME, path, sizeof(path), &error))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	watch_file(source, fd, path);
+	close(fd);
+}
+
 /* ---- the interval ---- */
 
 static int regions_attach(struct source *source, struct error *error)
@@ -459,8 +428,10 @@ static int regions_attach(struct source *source, struct error *error)
 					 error);
 	if (err)
 		return err;
-	if (session_options(source->session)->command)
+	if (session_options(source->session)->command) {
 		region_command_files(session_options(source->session)->command, watch_file, source);
+		watch_injected(source);
+	}
 	look_at_files(source);
 	return 0;
 }

@@ -12,9 +12,12 @@
 
 struct usdt_pair {
 	const char *region; /* its name */
+	/* With of_functions: the library, NULL the program itself, and the function whose calls
+	 * begin it; those of the other one end it. */
 	const char *provider, *begin;
 	const char *ends[USDT_PAIR_ENDS]; /* any of them; NULL: no more */
 	uint8_t id;			  /* argument of both that tells regions apart, from 0 */
+	bool of_functions;		  /* no probes of the program */
 };
 
 /* The pairs that are always looked for; NULL at the end. */
@@ -23,6 +26,9 @@ const struct usdt_pair *usdt_pair_at(size_t index);
 /* Parses "PROVIDER:BEGIN..END" or "PROVIDER:BEGIN..END@N" in place; text is kept. false: it is
  * nothing like that. */
 bool usdt_pair_parse(char *text, const char *region, struct usdt_pair *ret_pair);
+
+/* The same of "[LIB:]FUNCTION..FUNCTION" or with "@N", N below 6. */
+bool function_pair_parse(char *text, const char *region, struct usdt_pair *ret_pair);
 
 enum usdt_role { USDT_NONE, USDT_BEGIN, USDT_END };
 /* What a probe is in a pair. */
