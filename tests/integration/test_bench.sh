@@ -70,6 +70,23 @@ sed 's/"value": "[^"]*"/"value": "another"/' base.json >foreign.json
 run 4 bench --bare --baseline foreign.json -- sleep 0.1
 grep -q "another machine" err || fail "$(cat err)"
 run 1 bench --bare --baseline b.csv -- true
+run 4 bench --bare --baseline base.json --strict-environment --drop-caches -- sleep 0.1
+grep -q "page_cache: kept, now dropped" err || fail "$(cat err)"
+run 2 bench --bare --strict-environment -- true
+
+begin "caches are cold before each run"
+head -c 4M /dev/zero >data
+sync data
+if "$pkbpf" bench -q --bare --runs 2 --warmup 0 --drop-caches -o cold.json -- cat data 2>err >/dev/null; then
+	faults() { grep -o '"major_faults": [0-9]*' "$1" | awk '{ sum += $2 } END { print sum + 0 }'; }
+	run 0 bench --bare --runs 2 --warmup 1 -o warm.json -- cat data
+	# Pages of the program itself are read again, where files are on a disk.
+	[ "$(stat -f -c %T /bin/cat)" = overlayfs ] || [ "$(faults cold.json)" -gt "$(faults warm.json)" ] ||
+		fail "no page was read again: $(faults cold.json), $(faults warm.json)"
+else
+	grep -q "drop_caches" err || fail "$(cat err)"
+	not_checked "$(cat err)"
+fi
 
 begin "a matrix, and commands around the runs"
 run 0 bench --bare --runs 2 --warmup 0 --matrix t=0.01,0.02 --matrix n=1,2 --setup 'echo s{t} >>log' --prepare 'echo p >>log' \

@@ -2,6 +2,7 @@
 #include "bench/bench_series.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "process/machine_stat.h"
 #include "statistics/random.h"
@@ -176,6 +178,22 @@ static enum bench_end judge(struct series *series, const struct bench_run *run)
 	return BENCH_END_FAILED;
 }
 
+/* Dirty pages cannot be dropped: they are written first. */
+static enum bench_end drop_caches(struct series *series)
+{
+	_cleanup_close_ int fd = -1;
+
+	sync();
+	fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "3", 1) == 1)
+		return BENCH_END_COMPLETE;
+	error_set(series->error, errno,
+		  "--drop-caches: cannot write /proc/sys/vm/drop_caches: %s; run as root, outside "
+		  "of containers",
+		  strerror(errno));
+	return BENCH_END_BROKEN;
+}
+
 static enum bench_end run_variant(struct series *series, uint32_t variant, bool is_warmup)
 {
 	struct bench *bench = series->bench;
@@ -184,6 +202,8 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 	struct bench_run *run;
 	enum bench_end end = run_beside(series, series->options->prepare, variant, "--prepare");
 
+	if (end == BENCH_END_COMPLETE && series->options->drop_caches)
+		end = drop_caches(series);
 	if (end != BENCH_END_COMPLETE)
 		return end;
 	machine_stat_read("/proc", &before);

@@ -27,7 +27,8 @@ struct bench_series_options {
 	double precision;    /* of the median, as a part; 0: as many runs as are asked for */
 	uint64_t timeout_ns; /* of a run; 0: none */
 	bool ignore_failure;
-	bool blocks; /* all runs of a variant, then those of the next */
+	bool blocks;	  /* all runs of a variant, then those of the next */
+	bool drop_caches; /* before each run: of files, and of directories and inodes */
 	/* Commands of the launcher: variant i is command i, and these begin with the one for
 	 * variant 0. */
 	uint32_t setup, prepare, conclude;

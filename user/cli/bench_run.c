@@ -132,6 +132,13 @@ static int check_baseline(struct benching *benching)
 			      benching->own->baseline, differences);
 		return EXIT_STATUS_EMPTY;
 	}
+	if (benching->own->strict_environment) {
+		console_error(benching->console,
+			      "cannot compare with %s: its environment differs in %s; without "
+			      "--strict-environment that is only reported",
+			      benching->own->baseline, differences);
+		return EXIT_STATUS_EMPTY;
+	}
 	environment_add_danger(&bench->environment, "the baseline differs in %s", differences);
 	return EXIT_STATUS_DONE;
 }
@@ -159,7 +166,9 @@ static int prepare(struct benching *benching)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
 	if (bench_plan_make(&request, &benching->bench, &benching->plan, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_USAGE);
-	if (environment_read(&benching->bench.environment, "") < 0) {
+	if (environment_read(&benching->bench.environment, "") < 0 ||
+	    !environment_add(&benching->bench.environment, "page_cache",
+			     own->drop_caches ? "dropped" : "kept", false)) {
 		console_error(benching->console, "cannot measure: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
@@ -220,6 +229,7 @@ static struct bench_series_options series_options(const struct benching *benchin
 		.timeout_ns = own->timeout_ns,
 		.ignore_failure = own->ignore_failure,
 		.blocks = own->order == 1,
+		.drop_caches = own->drop_caches,
 		.setup = benching->plan.setup,
 		.prepare = benching->plan.prepare,
 		.conclude = benching->plan.conclude,

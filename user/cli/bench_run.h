@@ -27,7 +27,7 @@ struct bench_options {
 	const char *setup, *prepare, *conclude;
 	const char *baseline, *save_baseline;
 	const char *unit; /* region; NULL: whole runs */
-	bool cross_machine, explain;
+	bool cross_machine, strict_environment, drop_caches, explain;
 	uint32_t profiled; /* runs with stacks; 0: the default */
 	uint32_t order;	   /* 1: blocks */
 	bool ignore_failure, show_output, no_aslr, bare;

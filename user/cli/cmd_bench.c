@@ -41,6 +41,11 @@ static int bench_check(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "bench requires a command: pkbpf bench -- COMMAND, or pkbpf bench "
 				 "'COMMAND A' 'COMMAND B'");
+	if (own->strict_environment && !own->baseline)
+		return error_set(error, EINVAL, "--strict-environment requires --baseline");
+	if (own->strict_environment && own->cross_machine)
+		return error_set(error, EINVAL,
+				 "--strict-environment and --cross-machine are mutually exclusive");
 	if (own->unit && own->bare)
 		return error_set(error, EINVAL, "--unit region and --bare are mutually exclusive");
 	if (own->precision > 0 && (own->runs || own->order == 1))
@@ -247,6 +252,10 @@ static const struct option_row own_options[] = {
 	 .form = OPTION_PARSED, .parse = parse_pin},
 	{0, "no-aslr", NULL, "run commands without address space randomization", RUNS_GROUP,
 	 .form = OPTION_FLAG, BENCH(no_aslr)},
+	{0, "drop-caches", NULL, "empty the page cache of the machine before each run", RUNS_GROUP,
+	 .form = OPTION_FLAG, BENCH(drop_caches),
+	 .text = "After --prepare; others on the machine lose their cached files, too. Needs "
+		 "root."},
 	{0, "bare", NULL, "without the kernel's account of waits: times, memory and faults only",
 	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(bare),
 	 .text = "So it is without the rights to load BPF programs, too."},
@@ -269,6 +278,9 @@ static const struct option_row own_options[] = {
 	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, BENCH(save_baseline)},
 	{0, "cross-machine", NULL, "compare with a baseline of another machine all the same",
 	 RUNS_GROUP, .form = OPTION_FLAG, BENCH(cross_machine)},
+	{0, "strict-environment", NULL,
+	 "with --baseline: exit with status 4 if the environment differs in anything", RUNS_GROUP,
+	 .form = OPTION_FLAG, BENCH(strict_environment)},
 	{0, "threshold", "PERCENT", "smaller changes count as none; default 1%", OUTPUT_GROUP,
 	 .form = OPTION_PARSED, .parse = parse_threshold},
 	{0, "fail-if-slower", "PERCENT",
