@@ -89,7 +89,8 @@ static const char *const allowed[] = {
 	/* memory */
 	"brk", "munmap", "mremap", "madvise",
 	/* questions and answers */
-	"recvmsg", "sendmsg", "memfd_create", "ftruncate", "write", "writev", "pwrite64", "pwritev",
+	"recvmsg", "sendmsg", "poll", "ppoll", "memfd_create", "ftruncate", "write", "writev",
+	"pwrite64", "pwritev",
 	/* itself */
 	"clock_gettime", "clock_gettime64", "gettimeofday", "getrusage", "futex", "getpid",
 	"gettid", "getrandom", "sched_yield", "sched_getaffinity", "rt_sigprocmask", "rt_sigreturn",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Starts a reader for each lane, and the next one when it ends. */
+/* Starts a reader for each lane that has a question, and the next one when it ends. */
 #include "reader/reader_keeper.h"
 
 #include <errno.h>
@@ -111,7 +111,7 @@ become_reader(struct keeping *keeping, enum reader_lane lane, pid_t keeper)
 	follow_into_death(keeper);
 	prctl(PR_SET_NAME, "pkbpf-reader");
 	offer_to_die_first();
-	if (lane != READER_TABLES)
+	if (lane == READER_NAMES)
 		thread_priority_restore();
 	if (keep_open(&fd, 1) < 0 || reader_jail_close() < 0)
 		end();
@@ -182,33 +182,54 @@ static bool take_order(struct keeping *keeping)
 	order = &packet.head.order;
 	if (got < (ssize_t)sizeof(*order) || order->lane >= READER_LANES)
 		return true;
+	/* None: it has just ended, which is told already. */
+	if (keeping->pids[order->lane] <= 0)
+		return true;
 	keeping->ordered[order->lane] = order->sequence;
-	if (keeping->pids[order->lane] > 0)
-		kill(keeping->pids[order->lane], SIGKILL);
+	kill(keeping->pids[order->lane], SIGKILL);
 	return true;
 }
 
+/* false: it cannot be had now. */
+static bool start_wanted_readers(struct keeping *keeping, const struct pollfd *lanes)
+{
+	bool is_complete = true;
+
+	for (int lane = 0; lane < READER_LANES; lane++) {
+		if (keeping->pids[lane] > 0 || !(lanes[lane].revents & POLLIN))
+			continue;
+		start_reader(keeping, (enum reader_lane)lane);
+		is_complete &= keeping->pids[lane] > 0;
+	}
+	return is_complete;
+}
+
+/* Most runs need one reader, some none: each costs a fork, and a filter of system calls. */
 static void keep(struct keeping *keeping)
 {
-	struct pollfd waits[] = {
-		{.fd = keeping->keeper.control_fd, .events = POLLIN},
-		{.fd = keeping->child_fd, .events = POLLIN},
+	struct pollfd waits[READER_LANES + 2] = {
+		[READER_LANES] = {.fd = keeping->keeper.control_fd, .events = POLLIN},
+		[READER_LANES + 1] = {.fd = keeping->child_fd, .events = POLLIN},
 	};
-	bool runs = true;
+	bool runs = true, is_complete = true;
 
 	while (runs) {
-		bool is_complete = true;
-
-		for (int lane = 0; lane < READER_LANES; lane++) {
-			if (!keeping->pids[lane])
-				start_reader(keeping, (enum reader_lane)lane);
-			is_complete &= keeping->pids[lane] > 0;
+		for (int lane = 0; lane < READER_LANES; lane++)
+			waits[lane] = (struct pollfd){
+				.fd = keeping->pids[lane] > 0 || !is_complete
+					      ? -1
+					      : keeping->keeper.lane_fds[lane],
+				.events = POLLIN,
+			};
+		if (poll(waits, READER_LANES + 2, is_complete ? -1 : RETRY_MS) < 0) {
+			if (errno != EINTR)
+				return;
+			continue;
 		}
-		if (poll(waits, 2, is_complete ? -1 : RETRY_MS) < 0 && errno != EINTR)
-			return;
 		take_ends(keeping);
-		if (waits[0].revents)
+		if (waits[READER_LANES].revents)
 			runs = take_order(keeping);
+		is_complete = !runs || start_wanted_readers(keeping, waits);
 	}
 }
 

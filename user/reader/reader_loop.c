@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -16,6 +17,8 @@
 
 /* Then the next process begins, with nothing of what the last one has kept. */
 #define MOST_CPU_NS (600 * NS_PER_SECOND)
+/* Without a question for so long, memory goes back to the system. */
+#define IDLE_MS 200
 
 int reader_request_file(const struct reader_request *request, const void *bytes, size_t size)
 {
@@ -107,30 +110,39 @@ static int answer(const struct reader_keeper *keeper, int socket_fd,
 					 .sequence = ask->sequence};
 	struct reader_reply reply = {.count = 0};
 	int result = -EINVAL, err;
-	bool is_large;
 
 	if (ask->service < READER_SERVICES && keeper->services[ask->service])
 		result = keeper->services[ask->service](&request, &reply);
 	reader_fault_commit((enum reader_fault)ask->fault, &reply);
-	is_large = size_of(&reply) > READER_INLINE_BYTES;
 	err = send_reply(socket_fd, ask->sequence, result, &reply);
 	if (reply.release)
 		reply.release(reply.context);
-	/* The next file may be a small one, and may be long in coming. */
-	if (is_large)
-		malloc_trim(0);
 	return err;
+}
+
+/* Memory is kept for the next question while they come one after the other, as when a capture
+ * begins: pages that are given back and taken again cost more than small files do. */
+static void await_question(int socket_fd, bool *has_worked)
+{
+	struct pollfd wait = {.fd = socket_fd, .events = POLLIN};
+
+	if (*has_worked && poll(&wait, 1, IDLE_MS) == 0)
+		malloc_trim(0);
+	*has_worked = true;
 }
 
 void reader_loop_run(const struct reader_keeper *keeper, enum reader_lane lane)
 {
 	int socket_fd = keeper->lane_fds[lane];
 	struct reader_packet packet;
+	bool has_worked = false;
 
 	while (clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) < MOST_CPU_NS) {
 		_cleanup_close_ int fd = -1;
-		ssize_t got = reader_receive(socket_fd, 0, &packet, &fd);
+		ssize_t got;
 
+		await_question(socket_fd, &has_worked);
+		got = reader_receive(socket_fd, 0, &packet, &fd);
 		if (got < (ssize_t)sizeof(packet.head.ask))
 			return;
 		__atomic_store_n(&keeper->board->lanes[lane].begun, packet.head.ask.sequence,

@@ -160,6 +160,11 @@ void readers_set_log(struct readers *readers, const struct log *log)
 
 /* ---- what they use ---- */
 
+uint32_t readers_keeper(const struct readers *readers)
+{
+	return readers ? (uint32_t)readers->keeper : 0;
+}
+
 uint64_t reader_cpu_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -265,25 +270,14 @@ static int send_question(struct lane *lane, const struct reader_question *questi
 			   question->fd);
 }
 
-/* Waits for a message until either clock has run out. -ETIMEDOUT. */
-static int await(struct readers *readers, const struct reader_question *question,
-		 uint64_t cpu_since_ns, uint64_t begin_ns)
+static bool is_out_of_time(const struct readers *readers, const struct reader_asked *asked)
 {
+	const struct reader_question *question = asked->question;
 	uint64_t limit_ns =
 		reader_fault_limit_ns(reader_fault_of(question->name), question->cpu_limit_ns);
-	struct pollfd wait = {.fd = readers->lanes[question->lane].fd, .events = POLLIN};
 
-	for (;;) {
-		int ready = poll(&wait, 1, LOOK_MS);
-
-		if (ready > 0)
-			return 0;
-		if (ready < 0 && errno != EINTR)
-			return -errno;
-		if (reader_cpu_ns(pid_of(readers, question->lane)) > cpu_since_ns + limit_ns ||
-		    clock_now_ns() - begin_ns > READER_SLOWNESS * limit_ns)
-			return -ETIMEDOUT;
-	}
+	return reader_cpu_ns(pid_of(readers, question->lane)) > asked->cpu_since_ns + limit_ns ||
+	       clock_now_ns() - asked->begin_ns > READER_SLOWNESS * limit_ns;
 }
 
 /* The reader waits for it, as long as it is no more than a sound one could want. */
@@ -354,7 +348,8 @@ int reader_answer_map(int fd, uint64_t size, struct reader_answer *ret_answer)
 	    !S_ISREG(status.st_mode) || size > READER_MAX_REPLY_BYTES || size == 0 ||
 	    status.st_size < 0 || (uint64_t)status.st_size != size)
 		return -EBADMSG;
-	mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file_fd, 0);
+	/* All of it is read, once. */
+	mapping = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file_fd, 0);
 	if (mapping == MAP_FAILED)
 		return -errno;
 	*ret_answer = (struct reader_answer){.bytes = mapping, .size = size, .mapping = mapping};
@@ -370,7 +365,7 @@ int reader_answer_take(const struct reader_packet *packet, size_t size, int fd,
 	void *copy;
 
 	if (size < sizeof(*tell) || tell->kind != READER_ANSWERS || tell->result > 0 ||
-	    tell->result < -MAX_ERRNO || tell->result == -ENOTCONN)
+	    tell->result < -MAX_ERRNO || tell->result == -ENOTCONN || tell->result == -EAGAIN)
 		return -EBADMSG;
 	if (tell->result < 0)
 		return tell->result;
@@ -387,76 +382,119 @@ int reader_answer_take(const struct reader_packet *packet, size_t size, int fd,
 	return 0;
 }
 
-/* The next message that is no request for a file. -ETIMEDOUT; 0: all is over. */
-static ssize_t await_answer(struct readers *readers, const struct reader_question *question,
-			    uint64_t cpu_since_ns, struct reader_packet *packet, int *ret_fd)
+/* Answers a request for a file. */
+static int look_at_want(struct readers *readers, struct reader_asked *asked,
+			const struct reader_packet *packet, size_t size)
 {
-	struct lane *lane = &readers->lanes[question->lane];
-	uint64_t begin_ns = clock_now_ns();
-	unsigned int given = 0;
+	struct lane *lane = &readers->lanes[asked->question->lane];
+	int err;
 
-	for (;;) {
-		int err = await(readers, question, cpu_since_ns, begin_ns);
-		ssize_t got = err ? err : receive(lane, packet, ret_fd);
-
-		if (got == -EAGAIN)
-			continue;
-		if (got <= 0 || packet->head.tell.kind != READER_WANTS)
-			return got;
-		if (*ret_fd >= 0)
-			close(*ret_fd);
-		*ret_fd = -1;
-		if (given++ == MAX_FURTHER_FILES)
-			return -ETIMEDOUT;
-		err = give_file(lane, question, packet, (size_t)got);
-		if (err)
-			return err;
-	}
+	if (asked->given++ == MAX_FURTHER_FILES)
+		return give_up(readers, asked->question);
+	err = give_file(lane, asked->question, packet, size);
+	if (err == -EPIPE || err == -ECONNRESET)
+		return note_end_of_all(readers);
+	return err ? err : -EAGAIN;
 }
 
-static int ask(struct readers *readers, const struct reader_question *question,
-	       struct reader_answer *ret_answer)
+static int look(struct readers *readers, struct reader_asked *asked,
+		struct reader_answer *ret_answer)
 {
-	struct lane *lane = &readers->lanes[question->lane];
-	uint64_t cpu_since_ns = reader_cpu_ns(pid_of(readers, question->lane));
+	const struct reader_question *question = asked->question;
 	struct reader_packet packet;
-	ssize_t got;
-	int fd = -1, err = send_question(lane, question);
+	int fd = -1, err;
+	ssize_t got = receive(&readers->lanes[question->lane], &packet, &fd);
 
-	if (err)
-		return err == -EPIPE || err == -ECONNRESET ? note_end_of_all(readers) : err;
-	got = await_answer(readers, question, cpu_since_ns, &packet, &fd);
-	if (got == -ETIMEDOUT)
-		return give_up(readers, question);
+	if (got == -EAGAIN)
+		return is_out_of_time(readers, asked) ? give_up(readers, question) : -EAGAIN;
 	if (got == 0 || got == -ECONNRESET || got == -EPIPE)
 		return note_end_of_all(readers);
-	if (got > 0 && packet.head.tell.kind == READER_ENDED) {
+	if (got > 0 && packet.head.tell.kind == READER_ANSWERS) {
+		err = reader_answer_take(&packet, (size_t)got, fd, ret_answer);
+	} else {
 		if (fd >= 0)
 			close(fd);
-		note_loss(readers, question, "has ended");
-		return -EPIPE;
+		if (got > 0 && packet.head.tell.kind == READER_WANTS)
+			return look_at_want(readers, asked, &packet, (size_t)got);
+		if (got > 0 && packet.head.tell.kind == READER_ENDED) {
+			note_loss(readers, question, "has ended");
+			return -EPIPE;
+		}
+		err = got < 0 ? (int)got : -EBADMSG;
 	}
-	err = got < 0 ? (int)got : reader_answer_take(&packet, (size_t)got, fd, ret_answer);
 	if (err == -EBADMSG)
 		note_loss(readers, question, "answered nonsense");
 	return err;
 }
 
-int readers_ask(struct readers *readers, const struct reader_question *question,
-		struct reader_answer *ret_answer)
+int readers_begin(struct readers *readers, const struct reader_question *question,
+		  struct reader_asked *ret_asked)
 {
 	struct lane *lane;
 	int err;
 
-	*ret_answer = (struct reader_answer){0};
 	if (!readers || __atomic_load_n(&readers->is_gone, __ATOMIC_RELAXED))
 		return -ENOTCONN;
 	if (question->size > READER_MAX_REQUEST_BYTES)
 		return -E2BIG;
 	lane = &readers->lanes[question->lane];
 	pthread_mutex_lock(&lane->lock);
-	err = ask(readers, question, ret_answer);
-	pthread_mutex_unlock(&lane->lock);
+	*ret_asked = (struct reader_asked){
+		.question = question,
+		.cpu_since_ns = reader_cpu_ns(pid_of(readers, question->lane)),
+		.begin_ns = clock_now_ns(),
+	};
+	err = send_question(lane, question);
+	if (err == -EPIPE || err == -ECONNRESET)
+		err = note_end_of_all(readers);
+	if (err)
+		pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+int readers_look(struct readers *readers, struct reader_asked *asked,
+		 struct reader_answer *ret_answer)
+{
+	int err;
+
+	*ret_answer = (struct reader_answer){0};
+	err = look(readers, asked, ret_answer);
+	if (err != -EAGAIN)
+		pthread_mutex_unlock(&readers->lanes[asked->question->lane].lock);
+	return err;
+}
+
+void readers_drop(struct readers *readers, struct reader_asked *asked)
+{
+	pthread_mutex_unlock(&readers->lanes[asked->question->lane].lock);
+}
+
+void readers_wait(struct readers *readers, const struct reader_asked *const *asked, size_t count,
+		  int timeout_ms)
+{
+	struct pollfd waits[READER_LANES];
+
+	if (count > READER_LANES)
+		count = READER_LANES;
+	for (size_t i = 0; i < count; i++)
+		waits[i] = (struct pollfd){.fd = readers->lanes[asked[i]->question->lane].fd,
+					   .events = POLLIN};
+	poll(waits, count, timeout_ms);
+}
+
+int readers_ask(struct readers *readers, const struct reader_question *question,
+		struct reader_answer *ret_answer)
+{
+	struct reader_asked asked;
+	const struct reader_asked *const all[] = {&asked};
+	int err;
+
+	*ret_answer = (struct reader_answer){0};
+	err = readers_begin(readers, question, &asked);
+	if (err)
+		return err;
+	while ((err = readers_look(readers, &asked, ret_answer)) == -EAGAIN)
+		readers_wait(readers, all, 1, LOOK_MS);
 	return err;
 }
 

@@ -4,11 +4,12 @@
  * no network and no file but the one that was handed in. Its end costs the answer to one question.
  *
  *	pkbpf ── keeper ─┬─ reader (tables)
+ *	                 ├─ reader (tables that need not wait for a slow one)
  *	                 └─ reader (names)
  *
  * The keeper is forked while the program is small and has one thread. It parses nothing: it starts
- * readers, ends one that takes too long, and starts the next. All of them end with the program,
- * however that ends.
+ * a reader with its first question, ends one that takes too long, and starts the next. All of them
+ * end with the program, however that ends.
  *
  * Each lane has a reader and a lock of its own: questions of one lane wait for each other. All
  * functions may be called by any thread, but for start and stop.
@@ -26,7 +27,8 @@
 
 enum reader_lane {
 	READER_TABLES = 0, /* of the thread that builds unwind tables */
-	READER_NAMES = 1,
+	READER_TABLES_BESIDE = 1,
+	READER_NAMES = 2,
 	READER_LANES,
 };
 
@@ -77,6 +79,26 @@ struct reader_answer {
 	void *owned, *mapping; /* private */
 };
 
+/* A question that is under way; it keeps its lane's lock, for the thread that has asked. */
+struct reader_asked {
+	const struct reader_question *question;
+	uint64_t cpu_since_ns, begin_ns;
+	uint32_t given; /* further files */
+};
+
+/* Sends a question (borrowed until there is an answer, but for its bytes), and does not wait.
+ * Errors as those of readers_ask(). */
+int readers_begin(struct readers *readers, const struct reader_question *question,
+		  struct reader_asked *ret_asked);
+/* -EAGAIN: there is no answer yet; else as readers_ask(), and the question is done with. */
+int readers_look(struct readers *readers, struct reader_asked *asked,
+		 struct reader_answer *ret_answer);
+/* Nobody waits for its answer any more. */
+void readers_drop(struct readers *readers, struct reader_asked *asked);
+/* Sleeps until one of them has something to look at, or for timeout_ms. */
+void readers_wait(struct readers *readers, const struct reader_asked *const *asked, size_t count,
+		  int timeout_ms);
+
 /*
  * Asks, and waits for the answer; the caller gives it back with reader_answer_done(). What is in it
  * was made by a process that may have been taken over: every index, count and offset is to be
@@ -94,6 +116,8 @@ void readers_reject(struct readers *readers, const struct reader_question *quest
 /* A descriptor of a copy of bytes in memory, to be asked about; the caller closes it. */
 int reader_memory_file(const void *bytes, size_t size);
 
+/* Process id of the keeper, the parent of all others. NULL: 0. */
+uint32_t readers_keeper(const struct readers *readers);
 /* CPU time of all of them so far, also of those that have ended. NULL: 0. */
 uint64_t readers_cpu_ns(struct readers *readers);
 /* Bytes of memory that they have to themselves. NULL: 0. */

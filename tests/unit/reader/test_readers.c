@@ -128,17 +128,22 @@ static struct readers *begin(void)
 	return readers;
 }
 
-static int ask(struct readers *readers, enum deed deed, int fd, struct reader_answer *answer)
+static struct reader_question question_of(enum reader_lane lane, const enum deed *deed, int fd)
 {
-	struct reader_question question = {
-		.lane = READER_NAMES,
+	return (struct reader_question){
+		.lane = lane,
 		.service = READER_BUILDS_TABLE,
 		.fd = fd,
-		.bytes = &deed,
-		.size = sizeof(deed),
+		.bytes = deed,
+		.size = sizeof(*deed),
 		.name = "/lib/libx.so",
 		.cpu_limit_ns = LIMIT_NS,
 	};
+}
+
+static int ask(struct readers *readers, enum deed deed, int fd, struct reader_answer *answer)
+{
+	struct reader_question question = question_of(READER_NAMES, &deed, fd);
 
 	return readers_ask(readers, &question, answer);
 }
@@ -218,6 +223,44 @@ static void test_loop_costs_one_answer(void **state)
 	/* The time that was spent counts, although its process is gone. */
 	assert_true(readers_cpu_ns(readers) >= LIMIT_NS / 2);
 	assert_int_equal(readers_lost_files(readers), 1);
+	readers_stop(readers);
+}
+
+static int await(struct readers *readers, struct reader_asked *asked, struct reader_answer *answer)
+{
+	const struct reader_asked *const all[] = {asked};
+	int err;
+
+	while ((err = readers_look(readers, asked, answer)) == -EAGAIN)
+		readers_wait(readers, all, 1, 50);
+	return err;
+}
+
+static void test_loop_holds_up_nobody_else(void **state)
+{
+	const enum deed hangs = HANGS, says = SAYS;
+	struct readers *readers = begin();
+	struct reader_question slow = question_of(READER_TABLES, &hangs, -1),
+			       quick = question_of(READER_TABLES_BESIDE, &says, -1);
+	struct reader_asked slow_asked, quick_asked;
+	struct reader_answer answer;
+
+	assert_int_equal(readers_begin(readers, &slow, &slow_asked), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(readers_begin(readers, &quick, &quick_asked), 0);
+		assert_int_equal(await(readers, &quick_asked, &answer), 0);
+		assert_memory_equal(answer.bytes, "hello", 5);
+		reader_answer_done(&answer);
+	}
+	assert_int_equal(await(readers, &slow_asked, &answer), -ETIMEDOUT);
+	assert_int_equal(readers_lost_files(readers), 1);
+	/* Nobody waits for this one, and its answer is none to the next question. */
+	slow.bytes = &says;
+	assert_int_equal(readers_begin(readers, &slow, &slow_asked), 0);
+	readers_drop(readers, &slow_asked);
+	assert_int_equal(readers_begin(readers, &slow, &slow_asked), 0);
+	assert_int_equal(await(readers, &slow_asked, &answer), 0);
+	reader_answer_done(&answer);
 	readers_stop(readers);
 }
 
@@ -336,6 +379,7 @@ int main(void)
 		cmocka_unit_test(test_has_no_rights),
 		cmocka_unit_test(test_death_costs_one_answer),
 		cmocka_unit_test(test_loop_costs_one_answer),
+		cmocka_unit_test(test_loop_holds_up_nobody_else),
 		cmocka_unit_test(test_lie),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_end_of_keeper),

@@ -59,17 +59,23 @@ static void test_reader_builds_the_same(void **state)
 	struct rule_set *here = rule_set_new(), *there = rule_set_new();
 	struct unwind_table *built = NULL, *read = NULL;
 	struct readers *readers = NULL;
-	struct table_order order = {.image = image, .path = "own"};
+	struct table_job job = {.order = {.image = image, .path = "own"}};
 	struct error error;
 	bool lacks;
+	int err;
 
 	/* Other ids than those of a set that is empty. */
 	rule_set_add(there, &(struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_SP, .cfa_offset = 4242});
 	if (readers_start(services, &readers, &error) < 0)
 		skip();
-	assert_int_equal(table_reader_build(&order, here, &built, &lacks), 0);
-	order.readers = readers;
-	assert_int_equal(table_reader_build(&order, there, &read, &lacks), 0);
+	assert_int_equal(table_reader_begin(&job, READER_TABLES), -ENOTCONN);
+	assert_int_equal(table_reader_build_here(&job.order, here, &built, &lacks), 0);
+	job.order.readers = readers;
+	assert_int_equal(table_reader_begin(&job, READER_TABLES), 0);
+	lacks = true;
+	while ((err = table_reader_take(&job, there, &read, &lacks)) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(err, 0);
 	assert_false(lacks);
 	assert_true(built->row_count > 100);
 	require_same(built, here, read, there);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Builds queued tables by priority. */
+/* Has queued tables built, by priority. */
 #include "unwind/table/table_builder.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/thread_priority.h"
-#include "unwind/table/table_reader.h"
+#include "unwind/table/table_cache_private.h"
+#include "unwind/table/table_publish.h"
 #include "unwind/table/table_room.h"
 
 /* With less free room than this, a chunk is created in advance, because creation waits for a grace
@@ -17,8 +17,15 @@
 #define SPARE_ROWS    (PKBPF_CHUNK_ROWS / 2)
 #define FREE_SLOTS_NS NS_PER_SECOND
 /* Samples wait for their tables for at most three seconds. */
-#define TOO_LATE_NS	 (4 * NS_PER_SECOND)
-#define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
+#define TOO_LATE_NS (4 * NS_PER_SECOND)
+/* A reader that takes longer does not keep others waiting. */
+#define LATE_MS 100
+/* So many that wait are more than one reader should have: those of a machine, at the start. */
+#define MANY_FILES 16
+/* How soon the second one is asked for a file that comes then. */
+#define LOOK_MS 20
+/* Files of this size take as long as those that have none. */
+#define LEAST_COST_BYTES (256U << 10)
 
 static void leave_queue(struct table_cache *cache, size_t index)
 {
@@ -51,8 +58,15 @@ static void drop_late_files(struct table_cache *cache)
 	}
 }
 
-/* With the lock held: removes the most wanted file from the queue; of several, the smallest, so
- * that a large file delays few others. NULL: the queue is empty. */
+/* How much waiting ends for each moment of building: how often it was asked for, to its size. */
+static double value_of(const struct table_file *file)
+{
+	return ((double)file->wants + 1) / ((double)file->size + LEAST_COST_BYTES);
+}
+
+/* With the lock held: removes from the queue the file whose table is worth most. A large file
+ * delays few others, one that is in most samples comes before small ones that are in few. NULL: the
+ * queue is empty. */
 static struct table_file *next_file(struct table_cache *cache)
 {
 	struct table_file *best = NULL;
@@ -63,7 +77,7 @@ static struct table_file *next_file(struct table_cache *cache)
 		struct table_file *file = cache->files.items[cache->queue.items[i]];
 
 		if (!best || (file->urgent && !best->urgent) ||
-		    (file->urgent == best->urgent && file->size < best->size)) {
+		    (file->urgent == best->urgent && value_of(file) > value_of(best))) {
 			best = file;
 			best_index = i;
 		}
@@ -71,143 +85,6 @@ static struct table_file *next_file(struct table_cache *cache)
 	if (best)
 		leave_queue(cache, best_index);
 	return best;
-}
-
-static void publish_rules(struct table_cache *cache)
-{
-	uint32_t count = rule_set_count(cache->rules);
-
-	/* Any rule may differ from the published one with its id. */
-	if (cache->reuses_rules)
-		cache->published_rules = 0;
-	if (count > cache->memory.rule_count)
-		count = cache->memory.rule_count;
-	if (count > cache->published_rules)
-		memcpy(&cache->memory.rules[cache->published_rules],
-		       rule_set_rules(cache->rules) + cache->published_rules,
-		       (count - cache->published_rules) * sizeof(*cache->memory.rules));
-	cache->published_rules = count;
-}
-
-/* Each growth waits for the kernel, for 0.1 s when many threads are runnable, so it covers the
- * expected rows of all queued files. More is not created, because chunks are resident. */
-static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_table *table)
-{
-	uint64_t rows = table->row_count, free_rows = chunk_pool_free_rows(cache->pool);
-
-	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->queue, number)
-		rows += cache->files.items[*number]->expected_rows;
-	pthread_mutex_unlock(&cache->lock);
-	rows = rows > free_rows ? rows - free_rows : 0;
-	rows += table->row_count;
-	if (rows > (uint64_t)cache->max_chunks * PKBPF_CHUNK_ROWS)
-		return cache->max_chunks;
-	return 2 + (uint32_t)(rows / PKBPF_CHUNK_ROWS);
-}
-
-/* Finds room for the table and copies its rows there. */
-static int place(struct table_cache *cache, const struct unwind_table *table,
-		 struct row_placement *ret_placement, uint32_t *ret_first_page)
-{
-	uint32_t first_page = 0;
-	int err;
-
-	while (table->page_count &&
-	       !extent_allocator_take(cache->page_room, table->page_count, &first_page)) {
-		if (!table_room_remove_replaced(cache) &&
-		    !table_room_evict(cache, 0, table->page_count))
-			return -ENOSPC;
-	}
-	for (;;) {
-		err = chunk_pool_place(cache->pool, table, &cache->memory.pages[first_page],
-				       ret_placement);
-		if (err != -EAGAIN)
-			break;
-		if (table_room_remove_replaced(cache))
-			continue;
-		err = chunk_pool_grow(cache->pool, chunks_wanted(cache, table));
-		if (err == -ENOSPC)
-			err = table_room_evict(cache, table->row_count, 0) ? 0 : -ENOSPC;
-		if (err)
-			break;
-	}
-	if (err && table->page_count)
-		extent_allocator_give(cache->page_room, first_page, table->page_count);
-	if (!err)
-		*ret_first_page = first_page;
-	return err;
-}
-
-/* The kernel side reads an entry field by field. A table with other bounds needs an entry without
- * readers. */
-static void clear_the_way(struct table_cache *cache, struct table_file *file,
-			  const struct unwind_table *table)
-{
-	if (!file->page_count || (table && table->text_start == file->text_start &&
-				  table->page_count == file->page_count))
-		return;
-	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
-	table_room_remove_withdrawn(cache, &file, 1);
-}
-
-/* With the lock held. The previous table of the file keeps its memory until no unwind uses it. */
-static void replace(struct table_cache *cache, struct table_file *file,
-		    struct row_placement placement, uint32_t first_page,
-		    const struct unwind_table *table)
-{
-	if (file->page_count)
-		*array_add(&cache->replaced) = /* reserved */
-			(struct replaced_table){file->placement, file->first_page,
-						file->page_count};
-	file->placement = placement;
-	file->first_page = first_page;
-	file->text_start = table ? table->text_start : 0;
-	file->page_count = table ? table->page_count : 0;
-	file->row_count = table ? table->row_count : 0;
-	file->is_partial = table && table->stats.gaps.postponed;
-}
-
-/* With the lock held: no room for the new table. A published table of the file stays. */
-static void keep_what_there_is(struct table_file *file)
-{
-	file->state = file->page_count ? TABLE_READY : TABLE_NO_ROOM;
-	file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
-}
-
-/* table NULL: the file has none, or what it has was refused; the unwind step then uses frame
- * pointers. */
-static void publish(struct table_cache *cache, struct table_file *file,
-		    const struct unwind_table *table, bool is_refused)
-{
-	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
-	struct row_placement placement = {0};
-	uint32_t first_page = 0;
-	int err = array_reserve(&cache->replaced, cache->replaced.count + 1) ? 0 : -ENOMEM;
-
-	publish_rules(cache);
-	clear_the_way(cache, file, table);
-	if (table && !err)
-		err = place(cache, table, &placement, &first_page);
-	pthread_mutex_lock(&cache->lock);
-	cache->stats.chunks = chunk_pool_count(cache->pool);
-	cache->stats.rules = cache->published_rules;
-	if (err) {
-		keep_what_there_is(file);
-	} else {
-		file->state = TABLE_READY;
-		replace(cache, file, placement, first_page, table);
-		entry->text_start = file->text_start;
-		entry->first_page = file->first_page;
-		entry->page_count = file->page_count;
-		entry->edition = ++cache->last_edition;
-		entry->last_used = table_epoch_now();
-		/* Last: an unwind that reads the flag reads the other fields, too. */
-		__atomic_store_n(&entry->flags,
-				 PKBPF_FILE_READY | (is_refused ? PKBPF_FILE_REFUSED : 0),
-				 __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&cache->lock);
 }
 
 /* The next request opens the file again. A published table of the file stays. */
@@ -218,30 +95,106 @@ static void give_up(struct table_cache *cache, struct table_file *file)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static void build(struct table_cache *cache, struct table_file *file, struct elf_file *image)
+static void finish(struct table_cache *cache, struct table_work *work, int err,
+		   struct unwind_table *table)
 {
-	const struct table_order order = {
-		.readers = cache->readers,
-		.image = image,
-		.path = file->path,
-		.postpone = !file->wants_all,
-	};
-	uint64_t start_ns = clock_now_ns();
-	struct unwind_table *table = NULL;
-	int err;
+	struct table_file *file = work->file;
 
-	cache->reuses_rules |= table_room_collect_rules(cache);
-	err = table_reader_build(&order, cache->rules, &table, &file->lacks_rules);
 	/* A file that was overwritten meanwhile no longer has the code that was mapped. */
-	if (elf_program_written_ns(image) == file->written_ns)
-		publish(cache, file, err ? NULL : table, err && err != -ENODATA);
+	if (elf_program_written_ns(work->image) == file->written_ns)
+		table_publish(cache, file, err ? NULL : table, err && err != -ENODATA);
 	else
 		give_up(cache, file);
 	unwind_table_free(table);
+	elf_program_free(work->image);
+	free(work->image_memory);
 	pthread_mutex_lock(&cache->lock);
 	cache->stats.built++;
-	cache->stats.build_ns += clock_now_ns() - start_ns;
+	cache->stats.build_ns += clock_now_ns() - work->since_ns;
+	file->wants = 0;
+	work->file = NULL;
+	pthread_cond_broadcast(&cache->changed);
 	pthread_mutex_unlock(&cache->lock);
+}
+
+/* Asks a reader, or builds it here. */
+static void begin(struct table_cache *cache, struct table_work *work)
+{
+	struct table_file *file = work->file;
+	struct unwind_table *table = NULL;
+	int err;
+
+	work->job.order = (struct table_order){
+		.readers = cache->readers,
+		.image = work->image,
+		.path = file->path,
+		.postpone = !file->wants_all,
+	};
+	cache->reuses_rules |= table_room_collect_rules(cache);
+	err = table_reader_begin(&work->job,
+				 work == &cache->works[0] ? READER_TABLES : READER_TABLES_BESIDE);
+	if (!err)
+		return;
+	if (err == -ENOTCONN)
+		err = table_reader_build_here(&work->job.order, cache->rules, &table,
+					      &file->lacks_rules);
+	finish(cache, work, err, table);
+}
+
+static void look(struct table_cache *cache, struct table_work *work)
+{
+	struct table_file *file = work->file;
+	struct unwind_table *table = NULL;
+	int err = table_reader_take(&work->job, cache->rules, &table, &file->lacks_rules);
+
+	if (err == -ENOTCONN)
+		err = table_reader_build_here(&work->job.order, cache->rules, &table,
+					      &file->lacks_rules);
+	if (err != -EAGAIN)
+		finish(cache, work, err, table);
+}
+
+/* Sleeps until a reader has something to say, or another one might be asked. */
+static void await_readers(struct table_cache *cache)
+{
+	const struct reader_asked *asked[TABLE_WORKS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		if (cache->works[i].file)
+			asked[count++] = &cache->works[i].job.asked;
+	readers_wait(cache->readers, asked, count, count < TABLE_WORKS ? LOOK_MS : LATE_MS);
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		if (cache->works[i].file)
+			look(cache, &cache->works[i]);
+}
+
+/* With the lock held: what the next file may be built by. A second reader works only while the
+ * first one is slow or many files wait, so that whoever is profiled keeps a CPU. NULL: nothing. */
+static struct table_work *next_work(struct table_cache *cache)
+{
+	struct table_work *idle = NULL;
+	uint64_t now_ns = clock_now_ns();
+
+	for (size_t i = 0; i < TABLE_WORKS; i++) {
+		struct table_work *work = &cache->works[i];
+
+		if (!work->file)
+			idle = idle ? idle : work;
+		else if (now_ns - work->since_ns < LATE_MS * NS_PER_MS &&
+			 cache->queue.count < MANY_FILES)
+			return NULL;
+	}
+	return idle;
+}
+
+/* With the lock held. */
+static bool is_working(const struct table_cache *cache)
+{
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		if (cache->works[i].file)
+			return true;
+	return false;
 }
 
 static bool wants_spare(const struct table_cache *cache)
@@ -276,11 +229,65 @@ static void wait_for_change(struct table_cache *cache)
 		pthread_cond_wait(&cache->changed, &cache->lock);
 }
 
+/* With the lock held, which is given back meanwhile. The file cannot be taken: its state is still
+ * QUEUED. */
+static void free_slots(struct table_cache *cache, uint64_t *slots_freed_ns)
+{
+	if (!table_room_is_short_of_slots(cache) ||
+	    clock_now_ns() - *slots_freed_ns < FREE_SLOTS_NS)
+		return;
+	pthread_mutex_unlock(&cache->lock);
+	table_room_free_slots(cache);
+	*slots_freed_ns = clock_now_ns();
+	pthread_mutex_lock(&cache->lock);
+}
+
+/* With the lock held: the file becomes that of the work. */
+static void take_file(struct table_work *work, struct table_file *file)
+{
+	file->state = TABLE_BUILDING;
+	*work = (struct table_work){
+		.file = file,
+		.sequence = file->sequence,
+		.since_ns = clock_now_ns(),
+		.image = file->image,
+		.image_memory = file->image_memory,
+	};
+	file->image = NULL;
+	file->image_memory = NULL;
+}
+
+/* With the lock held, which is given back meanwhile. */
+static void wait_for_work(struct table_cache *cache, bool *may_grow)
+{
+	bool is_busy;
+
+	pthread_mutex_unlock(&cache->lock);
+	is_busy = do_spare_work(cache, may_grow);
+	pthread_mutex_lock(&cache->lock);
+	if (!is_busy && !cache->queue.count && !cache->stop)
+		wait_for_change(cache);
+}
+
+static void drop_works(struct table_cache *cache)
+{
+	for (size_t i = 0; i < TABLE_WORKS; i++) {
+		struct table_work *work = &cache->works[i];
+
+		if (!work->file)
+			continue;
+		table_reader_drop(&work->job);
+		elf_program_free(work->image);
+		free(work->image_memory);
+		work->file = NULL;
+	}
+}
+
 static void *run(void *context)
 {
 	struct table_cache *cache = context;
 	uint64_t slots_freed_ns = 0;
-	bool may_grow = true, is_busy;
+	bool may_grow = true;
 
 	/* A table that is not built yet costs complete stacks. */
 	thread_priority_raise();
@@ -288,41 +295,25 @@ static void *run(void *context)
 		chunk_pool_grow(cache->pool, cache->initial_chunks);
 	pthread_mutex_lock(&cache->lock);
 	while (!cache->stop) {
-		struct table_file *file = next_file(cache);
-		struct elf_file *image;
-		void *memory;
+		struct table_work *work = next_work(cache);
+		struct table_file *file = work ? next_file(cache) : NULL;
 
-		if (table_room_is_short_of_slots(cache) &&
-		    clock_now_ns() - slots_freed_ns >= FREE_SLOTS_NS) {
-			/* The file cannot be taken meanwhile: its state is still QUEUED. */
-			pthread_mutex_unlock(&cache->lock);
-			table_room_free_slots(cache);
-			slots_freed_ns = clock_now_ns();
-			pthread_mutex_lock(&cache->lock);
-		}
-		if (!file) {
-			pthread_mutex_unlock(&cache->lock);
-			is_busy = do_spare_work(cache, &may_grow);
-			pthread_mutex_lock(&cache->lock);
-			if (!is_busy && !cache->queue.count && !cache->stop)
-				wait_for_change(cache);
+		free_slots(cache, &slots_freed_ns);
+		if (file)
+			take_file(work, file);
+		if (!file && !is_working(cache)) {
+			wait_for_work(cache, &may_grow);
 			continue;
 		}
-		file->state = TABLE_BUILDING;
-		cache->building_sequence = file->sequence;
-		image = file->image;
-		memory = file->image_memory;
-		file->image = NULL;
-		file->image_memory = NULL;
 		pthread_mutex_unlock(&cache->lock);
-		build(cache, file, image);
-		elf_program_free(image);
-		free(memory);
+		if (file)
+			begin(cache, work);
+		else
+			await_readers(cache);
 		pthread_mutex_lock(&cache->lock);
-		cache->building_sequence = 0;
-		pthread_cond_broadcast(&cache->changed);
 	}
 	pthread_mutex_unlock(&cache->lock);
+	drop_works(cache);
 	return NULL;
 }
 

@@ -399,6 +399,7 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		return;
 	pthread_mutex_lock(&cache->lock);
 	file->urgent = true;
+	file->wants++;
 	file->queued_ns = clock_now_ns(); /* a new request restarts the waiting time */
 	if (file->state == TABLE_UNWANTED && file->image) {
 		/* Another program may have been written to the file. */

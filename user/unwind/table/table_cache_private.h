@@ -11,6 +11,7 @@
 #include "unwind/table/extent_allocator.h"
 #include "unwind/table/rule_set.h"
 #include "unwind/table/table_cache.h"
+#include "unwind/table/table_reader.h"
 
 #define NO_SLOT UINT32_MAX
 
@@ -39,6 +40,7 @@ struct table_file {
 	uint64_t written_ns;	/* modification time of the file when queued */
 	uint64_t expected_rows; /* of its table */
 	uint64_t retry_ns;	/* next attempt: UNOPENED, NO_ROOM, READY with a part missing */
+	uint32_t wants;		/* how often it was asked for since it was built last */
 	bool urgent;
 	bool wants_all;	  /* an unwind reached code that the published table has postponed */
 	bool lacks_rules; /* the rule set was full; building thread only */
@@ -63,6 +65,21 @@ struct replaced_table {
 	uint32_t first_page, page_count;
 };
 
+/* A table that is being built. */
+struct table_work {
+	struct table_file *file; /* NULL: nothing is */
+	uint64_t sequence, since_ns;
+	/* Building thread only: */
+	struct elf_file *image;
+	void *image_memory;
+	struct table_job job;
+};
+
+/* One, and another while that one is slow. */
+#define TABLE_WORKS 2
+/* Nothing is held back for a table that takes longer. */
+#define TABLE_WAIT_NS (3 * NS_PER_SECOND)
+
 struct table_cache {
 	struct table_memory memory;
 	uint32_t max_chunks, initial_chunks;
@@ -77,7 +94,8 @@ struct table_cache {
 	ARRAY_OF(struct table_file *) files; /* by number; only the owner adds files */
 	ARRAY_OF(uint32_t) queue;
 	uint64_t queued_bytes; /* bytes kept for the queued files */
-	uint64_t last_sequence, building_sequence;
+	uint64_t last_sequence;
+	struct table_work works[TABLE_WORKS];
 	uint32_t unwanted_images; /* number of open ones; each holds a file descriptor */
 	struct table_cache_stats stats;
 	bool stop, started;

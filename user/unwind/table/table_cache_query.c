@@ -61,8 +61,9 @@ bool table_cache_ready(struct table_cache *cache, uint32_t number)
 
 static bool still_waiting(const struct table_cache *cache, uint64_t sequence)
 {
-	if (cache->building_sequence && cache->building_sequence <= sequence)
-		return true;
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		if (cache->works[i].file && cache->works[i].sequence <= sequence)
+			return true;
 	array_foreach(&cache->queue, number) {
 		if (cache->files.items[*number]->sequence <= sequence)
 			return true;
@@ -113,10 +114,13 @@ bool table_cache_wait_file(struct table_cache *cache, uint32_t number, uint64_t 
 
 bool table_cache_idle(struct table_cache *cache)
 {
+	uint64_t now_ns = clock_now_ns();
 	bool idle;
 
 	pthread_mutex_lock(&cache->lock);
-	idle = !cache->queue.count && !cache->building_sequence;
+	idle = !cache->queue.count;
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		idle &= !cache->works[i].file || now_ns - cache->works[i].since_ns >= TABLE_WAIT_NS;
 	pthread_mutex_unlock(&cache->lock);
 	return idle;
 }
@@ -166,7 +170,9 @@ struct table_cache_stats table_cache_stats(struct table_cache *cache)
 
 	pthread_mutex_lock(&cache->lock);
 	stats = cache->stats;
-	stats.waiting = (uint32_t)cache->queue.count + (cache->building_sequence != 0);
+	stats.waiting = (uint32_t)cache->queue.count;
+	for (size_t i = 0; i < TABLE_WORKS; i++)
+		stats.waiting += cache->works[i].file != NULL;
 	array_foreach(&cache->files, each) {
 		const struct table_file *file = *each;
 

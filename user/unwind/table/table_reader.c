@@ -5,17 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "unwind/table/table_packet.h"
 
 /* CPU time of a table: a browser of 250 MiB takes a second. */
 #define LEAST_NS	 (2 * NS_PER_SECOND)
 #define BYTES_PER_SECOND (16U << 20)
-
-struct table_request {
-	uint32_t postpone;
-};
 
 /* ---- in the reader ---- */
 
@@ -52,16 +47,16 @@ static int build(struct built *built, int fd, bool postpone)
 
 int table_reader_serve(const struct reader_request *request, struct reader_reply *reply)
 {
-	const struct table_request *asked = request->bytes;
+	const uint32_t *postpone = request->bytes;
 	struct built *built;
 	int err;
 
-	if (request->fd < 0 || request->size != sizeof(*asked))
+	if (request->fd < 0 || request->size != sizeof(*postpone))
 		return -EINVAL;
 	built = calloc(1, sizeof(*built));
 	if (!built)
 		return -ENOMEM;
-	err = build(built, request->fd, asked->postpone != 0);
+	err = build(built, request->fd, *postpone != 0);
 	if (err) {
 		free_built(built);
 		return err;
@@ -76,8 +71,8 @@ int table_reader_serve(const struct reader_request *request, struct reader_reply
 
 /* ---- in the program ---- */
 
-static int build_here(const struct table_order *order, struct rule_set *rules,
-		      struct unwind_table **ret_table, bool *ret_lacks_rules)
+int table_reader_build_here(const struct table_order *order, struct rule_set *rules,
+			    struct unwind_table **ret_table, bool *ret_lacks_rules)
 {
 	uint64_t refused = rule_set_refused(rules);
 	int err = unwind_table_build(order->image, order->postpone, rules, ret_table, NULL);
@@ -97,40 +92,51 @@ static int take(const struct reader_answer *answer, struct rule_set *rules,
 	return err;
 }
 
-int table_reader_build(const struct table_order *order, struct rule_set *rules,
-		       struct unwind_table **ret_table, bool *ret_lacks_rules)
+int table_reader_begin(struct table_job *job, enum reader_lane lane)
 {
-	const struct table_request request = {order->postpone};
-	struct reader_question question = {
-		.lane = READER_TABLES,
-		.service = READER_BUILDS_TABLE,
-		.fd = order->image->fd,
-		.bytes = &request,
-		.size = sizeof(request),
-		.name = order->path,
-		.cpu_limit_ns = LEAST_NS + order->image->size / BYTES_PER_SECOND * NS_PER_SECOND,
-	};
-	_cleanup_close_ int memory_fd = -1;
-	struct reader_answer answer;
-	int err;
+	const struct elf_file *image = job->order.image;
+	int memory_fd = -1, err;
 
-	if (!order->readers)
-		return build_here(order, rules, ret_table, ret_lacks_rules);
-	*ret_lacks_rules = false;
-	if (question.fd < 0) {
-		memory_fd = reader_memory_file(order->image->memory, order->image->size);
+	if (!job->order.readers)
+		return -ENOTCONN;
+	job->request = job->order.postpone;
+	job->question = (struct reader_question){
+		.lane = lane,
+		.service = READER_BUILDS_TABLE,
+		.fd = image->fd,
+		.bytes = &job->request,
+		.size = sizeof(job->request),
+		.name = job->order.path,
+		.cpu_limit_ns = LEAST_NS + image->size / BYTES_PER_SECOND * NS_PER_SECOND,
+	};
+	if (image->fd < 0) {
+		memory_fd = reader_memory_file(image->memory, image->size);
 		if (memory_fd < 0)
 			return memory_fd;
-		question.fd = memory_fd;
+		job->question.fd = memory_fd;
 	}
-	err = readers_ask(order->readers, &question, &answer);
-	if (err == -ENOTCONN)
-		return build_here(order, rules, ret_table, ret_lacks_rules);
+	err = readers_begin(job->order.readers, &job->question, &job->asked);
+	if (memory_fd >= 0)
+		close(memory_fd);
+	return err;
+}
+
+int table_reader_take(struct table_job *job, struct rule_set *rules,
+		      struct unwind_table **ret_table, bool *ret_lacks_rules)
+{
+	struct reader_answer answer;
+	int err = readers_look(job->order.readers, &job->asked, &answer);
+
 	if (err)
 		return err;
 	err = take(&answer, rules, ret_table, ret_lacks_rules);
 	if (err == -EBADMSG)
-		readers_reject(order->readers, &question);
+		readers_reject(job->order.readers, &job->question);
 	reader_answer_done(&answer);
 	return err;
+}
+
+void table_reader_drop(struct table_job *job)
+{
+	readers_drop(job->order.readers, &job->asked);
 }
