@@ -75,6 +75,15 @@ def descriptors(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def descendants(pid):
+    """The process and all below it: a front, and those that read files."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as children:
+            return [pid, *(each for child in children.read().split() for each in descendants(int(child)))]
+    except OSError:
+        return []
+
+
 class Watched:
     """A pkbpf that runs, and of serve the process that captures."""
 
@@ -85,8 +94,7 @@ class Watched:
         self.measured = []
 
     def processes(self):
-        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as children:
-            return [self.process.pid, *map(int, children.read().split())]
+        return descendants(self.process.pid)
 
     def measure(self, elapsed):
         anon = rss = maps = files = 0

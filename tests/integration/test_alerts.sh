@@ -92,7 +92,7 @@ kill -9 $spinner
 until_true has told '^resolved hog alertspin$' || fail "no word of its end: $(cat told)"
 
 begin "the configuration is read again"
-front=$(pgrep -P $server)
+front=$(pgrep -P $server -x pkbpf-front)
 sed -i 's/cpu.share > 1%/cpu.share > 2%/' serve.conf
 kill -HUP $server
 until_true asked /api/v1/alerts '"when":"alertspin:cpu.share > 2%"' || fail "the rule is as it was: $(cat said)"
@@ -104,7 +104,7 @@ sed -i '$d; s/interval = 1s/interval = 1s\nfrequency = 49/' serve.conf
 kill -HUP $server
 until_true asked /metrics '^pkbpf_config_last_reload_successful 1$' || fail "it is not read any more"
 until_true asked '/api/v1/report?from=-10s' '"frequency_hz": 49' || fail "the rate is as it was: $(cat said)"
-[ "$front" = "$(pgrep -P $server)" ] || fail "the front is another one"
+[ "$front" = "$(pgrep -P $server -x pkbpf-front)" ] || fail "the front is another one"
 kill -TERM $server
 wait $server || fail "it ended with $?"
 

@@ -21,7 +21,7 @@ for _ in $(seq 200); do
 done
 
 begin "100 hostile clients"
-python3 "$here/hostile_clients.py" "${url##*:}" "$(pgrep -P $server)" "${3:-1000}" >out 2>&1 || fail "$(cat out)"
+python3 "$here/hostile_clients.py" "${url##*:}" "$(pgrep -P $server -x pkbpf-front)" "${3:-1000}" >out 2>&1 || fail "$(cat out)"
 kill -0 $server || fail "it ended: $(cat said)"
 
 conclude

@@ -7,7 +7,6 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 grep -q PKBPF_READER_FAULT "$pkbpf" || skip "built without the hooks of tests"
-export PKBPF_READERS=1
 targets=()
 cleanup() { kill -9 "${targets[@]}" 2>/dev/null; }
 
@@ -53,7 +52,7 @@ targets+=("$profiler")
 wait_until 30 profiling err || give_up "pkbpf did not start: $(tail -n 2 err)"
 keeper=$(pgrep -P "$profiler" -x pkbpf-keeper)
 readers=$(pgrep -P "${keeper:-0}" -x pkbpf-reader)
-[ "$(wc -w <<<"$readers")" = 2 ] || fail "keeper ${keeper:-none}, readers ${readers:-none}"
+[ "$(wc -w <<<"$readers")" -ge 1 ] || fail "keeper ${keeper:-none}, readers ${readers:-none}"
 for pid in $readers; do
 	[ "$(awk '/^Cap(Prm|Eff|Inh|Amb)/ && $2 !~ /^0+$/' "/proc/$pid/status")" = "" ] || fail "capabilities are left"
 	[ "$(awk '/^(NoNewPrivs|Seccomp):/ { print $2 }' "/proc/$pid/status" | tr '\n' ' ')" = "1 2 " ] || fail "it is not closed in"

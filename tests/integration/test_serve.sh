@@ -109,7 +109,7 @@ ask /../etc/passwd --path-as-is
 [ "$status" = 404 ] || fail "a path that is not in the table: $status"
 ask '/api/v1/report?form=json'
 [ "$status" = 400 ] && grep -q "'form'" out || fail "an unknown parameter: $status"
-front=$(pgrep -P $server)
+front=$(pgrep -P $server -x pkbpf-front)
 grep -q '^CapEff:[[:space:]]*0*$' "/proc/$front/status" || fail "the front has capabilities"
 
 begin "one writer"
@@ -134,12 +134,12 @@ ask '/api/v1/windows?from=-10m' -H 'Authorization: Bearer a-token-that-nobody-gu
 [ "$status" = 200 ] && [ "$(windows)" -ge 2 ] || fail "what was there before is gone"
 
 begin "a front that is killed, a collector that is killed"
-kill -9 "$(pgrep -P $server)"
+kill -9 "$(pgrep -P $server -x pkbpf-front)"
 wait $server
 [ $? = 1 ] && grep -q 'the process that keeps the history ended' said || fail "no word about it: $(cat said)"
 start
 until_asked '/api/v1/windows?from=-2s' '\[\['
-front=$(pgrep -P $server)
+front=$(pgrep -P $server -x pkbpf-front)
 kill -9 $server
 for _ in $(seq 100); do kill -0 "$front" 2>/dev/null || break; sleep 0.1; done
 kill -0 "$front" 2>/dev/null && fail "the front outlives the collector"

@@ -29,7 +29,7 @@ start() {
 		kill -0 $server 2>/dev/null || break
 		sleep 0.05
 	done
-	front=$(pgrep -P $server)
+	front=$(pgrep -P $server -x pkbpf-front)
 	[ -n "$url" ] && [ -n "$front" ] && return
 	fail "no start: $(cat said)"
 	return 1

@@ -183,7 +183,7 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 		.moment = PKBPF_RESOURCE_START,
 		.pid = process->pid,
 		.tid = process->pid,
-		.parent_pid = 1,
+		.parent_pid = process->parent_pid ? process->parent_pid : 1,
 		.process_start_ns = SECOND,
 		.thread_start_ns = SECOND,
 		.cgroup_id = process->cgroup_id,

@@ -19,7 +19,7 @@ void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint6
 /* A process that lives throughout (start 1 s), its numbers at both ends the given ones; call before
  * account_end(). */
 struct account_process {
-	uint32_t pid;
+	uint32_t pid, parent_pid; /* 0: that of all */
 	const char *comm;
 	uint64_t cgroup_id;
 	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,

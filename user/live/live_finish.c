@@ -111,6 +111,7 @@ static void note_cost(const struct live_capture *live, struct profile_info *info
 	struct rusage own = {0};
 
 	info->own_pid = (uint32_t)getpid();
+	info->keeper_pid = readers_keeper(readers);
 	if (getrusage(RUSAGE_SELF, &own) == 0) {
 		info->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime) +
 				   readers_cpu_ns(readers);

@@ -309,7 +309,7 @@ void live_run_keep_apart(struct live_run *run)
 {
 	const char *wanted = secure_getenv("PKBPF_READERS");
 
-	if (wanted && strcmp(wanted, "1") == 0)
+	if (!wanted || strcmp(wanted, "0") != 0)
 		run->readers = live_readers_start(run->options.log);
 }
 

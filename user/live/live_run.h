@@ -41,10 +41,10 @@ int live_run_new(const struct live_options *options, struct live_run **ret_run,
 /* Forks the command of the targets, which waits for live_run_release. While the program has one
  * thread. mask: the signals that are blocked in it. -ECHILD. */
 int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error);
-/* With PKBPF_READERS=1 in the environment: has files of targets read by processes without rights,
- * which are forked now: while the program has one thread, and before it gives up the right to
- * become another user. Where there are none to be had, a warning says so, and this process reads
- * them, as it does without the variable. */
+/* Has files of targets read by processes without rights, which are forked now: while the program
+ * has one thread, and before it gives up the right to become another user. Where there are none to
+ * be had, a warning says so, and this process reads them, as it does with PKBPF_READERS=0 in the
+ * environment. */
 void live_run_keep_apart(struct live_run *run);
 /* fd (borrowed) becomes readable when the capture shall stop. */
 int live_run_set_stop(struct live_run *run, int fd, struct error *error);

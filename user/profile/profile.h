@@ -71,6 +71,7 @@ struct profile_info {
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* profiler overhead */
 	uint32_t own_pid;	   /* 0 unknown */
+	uint32_t keeper_pid;	   /* of the processes that read files for pkbpf; 0: none */
 	uint64_t own_cpu_ns;	   /* user + system time of pkbpf */
 	uint64_t own_start_cpu_ns; /* included in own_cpu_ns, before the interval; 0: unknown */
 	uint64_t bpf_cpu_ns;	   /* run time of the BPF programs, 0: unknown */

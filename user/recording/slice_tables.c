@@ -38,6 +38,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(11, F, info.unwind_mode),
 	RECORDED(12, F, info.cpu_count),
 	RECORDED(13, F, info.own_pid),
+	RECORDED(131, F, info.keeper_pid),
 	RECORDED(14, F, info.own_cpu_ns),
 	RECORDED(15, F, info.own_start_cpu_ns),
 	RECORDED(16, F, info.bpf_cpu_ns),

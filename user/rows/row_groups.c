@@ -74,10 +74,25 @@ static int by_severity(const void *left, const void *right)
 	return by_name(&a->worst, &b->worst);
 }
 
+/* What the profiler costs, the header tells. Those that read files for it are children of one that
+ * keeps them. */
+static bool is_own(const struct profile *profile, uint32_t pid)
+{
+	const struct profile_info *info = profile_info_read(profile);
+	const struct resource_usage *usage = profile_resources(profile);
+	size_t index;
+
+	if (!info->own_pid || !pid)
+		return false;
+	if (pid == info->own_pid || pid == info->keeper_pid)
+		return true;
+	return info->keeper_pid && resource_usage_find(usage, pid, info->end_ns, &index) &&
+	       resource_usage_process(usage, index).parent_pid == info->keeper_pid;
+}
+
 void row_groups_find(struct row_groups *groups, const struct resource_rows *rows,
 		     row_judge_fn judge)
 {
-	uint32_t own_pid = profile_info_read(rows->profile)->own_pid;
 	size_t matching = 0;
 
 	*groups = (struct row_groups){
@@ -86,9 +101,7 @@ void row_groups_find(struct row_groups *groups, const struct resource_rows *rows
 	if (!groups->items || !groups->members)
 		return;
 	for (size_t i = 0; i < rows->all_count; i++) {
-		/* What the profiler costs, the header tells. */
-		if ((!own_pid || rows->items[i].pid != own_pid) &&
-		    judge(rows, &rows->items[i]) >= 0)
+		if (!is_own(rows->profile, rows->items[i].pid) && judge(rows, &rows->items[i]) >= 0)
 			groups->members[matching++] = &rows->items[i];
 	}
 	qsort(groups->members, matching, sizeof(struct resource_row *), by_name);

@@ -417,8 +417,15 @@ static void the_profiler_itself_is_no_finding(void **state)
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 10 * SECOND, 10 * SECOND);
 	account_process(&fake,
 			&(struct account_process){.pid = 5, .comm = "pkbpf", .run_ns = 9 * SECOND});
+	account_process(&fake, &(struct account_process){
+				       .pid = 7, .comm = "pkbpf-keeper", .run_ns = 8 * SECOND});
+	account_process(&fake, &(struct account_process){.pid = 8,
+							 .parent_pid = 7,
+							 .comm = "pkbpf-reader",
+							 .run_ns = 9 * SECOND});
 	account_end(&fake);
 	profile_info(fake.profile)->own_pid = 5;
+	profile_info(fake.profile)->keeper_pid = 7;
 	assert_int_equal(findings_of(&fake).count, 0);
 }
 

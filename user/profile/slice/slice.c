@@ -616,6 +616,7 @@ int slice_add_sums(struct profile *into, const struct profile *from)
 void slice_copy_cost(struct profile *into, const struct profile *from)
 {
 	into->info.own_pid = from->info.own_pid;
+	into->info.keeper_pid = from->info.keeper_pid;
 	into->info.own_cpu_ns = from->info.own_cpu_ns;
 	into->info.max_resident_bytes =
 		larger(into->info.max_resident_bytes, from->info.max_resident_bytes);
