@@ -148,11 +148,16 @@ static __always_inline int take_page(void *ctx, __u64 address, bool was_shared)
 	return 0;
 }
 
-/* Only writes bring a page: who reads gets the page of zeros that all share. */
+/* Mostly only writes bring a page: who reads gets the page of zeros that all share. */
+static __always_inline bool brings_page(__u64 error)
+{
+	return error & FAULT_WRITE || memory_control.takes_reads;
+}
+
 SEC("?tp_btf/page_fault_user")
 int memory_fault_user(__u64 *ctx)
 {
-	if (!is_inside() || !(ctx[2] & FAULT_WRITE))
+	if (!is_inside() || !brings_page(ctx[2]))
 		return 0;
 	return take_page(ctx, ctx[0], ctx[2] & FAULT_PROTECTION);
 }
@@ -166,11 +171,11 @@ static __always_inline bool faults_are_off(void)
 	return BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), pagefault_disabled) > 1;
 }
 
-/* System calls that write to memory of their caller. */
+/* System calls that use memory of their caller. */
 SEC("?tp_btf/page_fault_kernel")
 int memory_fault_kernel(__u64 *ctx)
 {
-	if (!is_inside() || !(ctx[2] & FAULT_WRITE) || ctx[0] >= USER_ADDRESSES || faults_are_off())
+	if (!is_inside() || !brings_page(ctx[2]) || ctx[0] >= USER_ADDRESSES || faults_are_off())
 		return 0;
 	return take_page(ctx, ctx[0], ctx[2] & FAULT_PROTECTION);
 }

@@ -193,7 +193,7 @@ struct pkbpf_memory_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
 	__u32 page_bytes;
-	__u32 reserved;
+	__u32 takes_reads; /* 1: memory that is only read has pages of its own */
 };
 
 /* For resource accounts, in .bss: written before the task iterator is read. */

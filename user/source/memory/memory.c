@@ -19,6 +19,7 @@
 #include "capture/tracing_program.h"
 #include "event/memory_event.h"
 #include "source/memory/present_pages.h"
+#include "source/memory/zero_page.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"
 #include "source/source_table.h"
@@ -95,6 +96,7 @@ static int memory_configure(struct session *session, _unused_ const struct sourc
 	bpf_program__set_autoload(skeleton->progs.memory_mapped,
 				  kernel_types_tracepoint_arguments(types, "vm_unmapped_area"));
 	skeleton->bss->memory_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	skeleton->bss->memory_control.takes_reads = reading_takes_pages();
 	*ret_source = source;
 	return 0;
 }
