@@ -30,6 +30,16 @@ static int check_outputs(struct bench_options *own, struct error *error)
 	return err;
 }
 
+static int check_strict(const struct bench_options *own, struct error *error)
+{
+	if (!own->baseline)
+		return error_set(error, EINVAL, "--strict-environment requires --baseline");
+	if (own->cross_machine)
+		return error_set(error, EINVAL,
+				 "--strict-environment and --cross-machine are mutually exclusive");
+	return 0;
+}
+
 static int bench_check(struct cli_options *options, struct error *error)
 {
 	struct bench_options *own = options->own;
@@ -41,11 +51,8 @@ static int bench_check(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "bench requires a command: pkbpf bench -- COMMAND, or pkbpf bench "
 				 "'COMMAND A' 'COMMAND B'");
-	if (own->strict_environment && !own->baseline)
-		return error_set(error, EINVAL, "--strict-environment requires --baseline");
-	if (own->strict_environment && own->cross_machine)
-		return error_set(error, EINVAL,
-				 "--strict-environment and --cross-machine are mutually exclusive");
+	if (own->strict_environment && check_strict(own, error) < 0)
+		return -EINVAL;
 	if (own->unit && own->bare)
 		return error_set(error, EINVAL, "--unit region and --bare are mutually exclusive");
 	if (own->precision > 0 && (own->runs || own->order == 1))
