@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hash_map.h"
+
 /* A path goes on as long as so much of its weight does, in percent: the rest is no second path. */
 #define PATH_PERCENT 90
 /* A path of its own has at least this part of all, in percent: less changes nothing. */
@@ -13,7 +15,8 @@
 void path_tree_done(struct path_tree *tree)
 {
 	array_free(&tree->nodes);
-	hash_map_done(&tree->children);
+	array_free(&tree->added);
+	array_free(&tree->keys);
 	*tree = (struct path_tree){0};
 }
 
@@ -25,54 +28,127 @@ static void add_weight(struct path_weight *sum, const struct path_weight *weight
 		sum->max = weight->max;
 }
 
-/* parent PATH_TREE_NONE: among the roots, which are siblings of each other; -ENOMEM as NONE. */
-static uint32_t child_of(struct path_tree *tree, uint32_t parent, uint32_t key)
-{
-	bool added;
-	uint64_t *number = hash_map_get(&tree->children, (uint64_t)parent << 32 | key,
-					tree->nodes.count, &added);
-	struct path_node *node;
-	uint32_t *first;
-
-	if (!number)
-		return PATH_TREE_NONE;
-	if (!added)
-		return (uint32_t)*number;
-	node = array_add(&tree->nodes);
-	if (!node)
-		return PATH_TREE_NONE;
-	*node = (struct path_node){.key = key,
-				   .parent = parent,
-				   .first_child = PATH_TREE_NONE,
-				   .next_sibling = PATH_TREE_NONE};
-	/* Roots are behind the first node. */
-	if (parent == PATH_TREE_NONE) {
-		if (tree->nodes.count > 1) {
-			node->next_sibling = tree->nodes.items[0].next_sibling;
-			tree->nodes.items[0].next_sibling = (uint32_t)tree->nodes.count - 1;
-		}
-		return (uint32_t)tree->nodes.count - 1;
-	}
-	first = &tree->nodes.items[parent].first_child;
-	node->next_sibling = *first;
-	*first = (uint32_t)tree->nodes.count - 1;
-	return *first;
-}
-
 int path_tree_add(struct path_tree *tree, const uint32_t *keys, size_t count,
 		  const struct path_weight *weight)
 {
-	uint32_t node = PATH_TREE_NONE;
+	struct path_added *added;
 
 	add_weight(&tree->sum, weight);
-	for (size_t i = 0; i < count; i++) {
-		node = child_of(tree, node, keys[i]);
-		if (node == PATH_TREE_NONE)
-			return -ENOMEM;
-		add_weight(&tree->nodes.items[node].sum, weight);
-	}
+	if (!count)
+		return 0;
+	if (count > UINT32_MAX || !array_reserve(&tree->keys, tree->keys.count + count))
+		return -ENOMEM;
+	added = array_add(&tree->added);
+	if (!added)
+		return -ENOMEM;
+	*added = (struct path_added){.begin = tree->keys.count,
+				     .length = (uint32_t)count,
+				     .node = PATH_TREE_NONE,
+				     .weight = *weight};
+	memcpy(tree->keys.items + tree->keys.count, keys, count * sizeof(*keys));
+	tree->keys.count += count;
 	return 0;
 }
+
+/* ---- from paths to nodes, one level of callers after the other ---- */
+
+struct level {
+	ARRAY_OF(struct path_node) found; /* first_child: its number in the tree */
+	struct hash_map number_of;	  /* parent << 32 | key -> in found */
+};
+
+/* What one path has at this depth. */
+static bool find_at(struct level *level, const struct path_tree *tree, struct path_added *path,
+		    uint32_t depth)
+{
+	uint32_t key = tree->keys.items[path->begin + depth];
+	bool added;
+	uint64_t *number = hash_map_get(&level->number_of, (uint64_t)path->node << 32 | key,
+					level->found.count, &added);
+	struct path_node *node;
+
+	if (!number)
+		return false;
+	if (added) {
+		node = array_add(&level->found);
+		if (!node)
+			return false;
+		*node = (struct path_node){
+			.key = key, .parent = path->node, .first_child = PATH_TREE_NONE};
+	}
+	path->node = (uint32_t)*number;
+	add_weight(&level->found.items[path->node].sum, &path->weight);
+	return true;
+}
+
+/* Takes a node in. Roots are siblings of the first one. */
+static bool take(struct path_tree *tree, struct path_node *found)
+{
+	uint32_t number = (uint32_t)tree->nodes.count, *before = NULL;
+	struct path_node *node = array_add(&tree->nodes);
+
+	if (!node)
+		return false;
+	*node = *found;
+	node->next_sibling = PATH_TREE_NONE;
+	found->first_child = number;
+	if (found->parent != PATH_TREE_NONE)
+		before = &tree->nodes.items[found->parent].first_child;
+	else if (number)
+		before = &tree->nodes.items[0].next_sibling;
+	if (before) {
+		node->next_sibling = *before;
+		*before = number;
+	}
+	return true;
+}
+
+/* A line has so much, and goes on to where so much of that is. */
+static bool is_heavy(const struct path_tree *tree, const struct path_weight *sum)
+{
+	return (double)sum->weight * 100 * 100 >=
+	       (double)tree->sum.weight * LINE_PERCENT * PATH_PERCENT;
+}
+
+/* Afterwards those of the paths are left, in their order, that go on; -ENOMEM. */
+static int build_level(struct path_tree *tree, uint32_t depth)
+{
+	struct level level = {0};
+	size_t left = 0;
+	bool done = true;
+
+	for (size_t i = 0; i < tree->added.count && done; i++)
+		done = find_at(&level, tree, &tree->added.items[i], depth);
+	for (size_t i = 0; i < level.found.count && done; i++)
+		if (is_heavy(tree, &level.found.items[i].sum))
+			done = take(tree, &level.found.items[i]);
+	for (size_t i = 0; i < tree->added.count && done; i++) {
+		struct path_added path = tree->added.items[i];
+
+		path.node = level.found.items[path.node].first_child;
+		if (path.node != PATH_TREE_NONE && path.length > depth + 1)
+			tree->added.items[left++] = path;
+	}
+	tree->added.count = left;
+	array_free(&level.found);
+	hash_map_done(&level.number_of);
+	return done ? 0 : -ENOMEM;
+}
+
+static int build(struct path_tree *tree)
+{
+	int err = 0;
+
+	for (uint32_t depth = 0; tree->added.count && !err; depth++)
+		err = build_level(tree, depth);
+	array_free(&tree->added);
+	array_free(&tree->keys);
+	if (err)
+		array_free(&tree->nodes);
+	return err;
+}
+
+/* ---- lines ---- */
 
 static const struct path_node *node_at(const struct path_tree *tree, uint32_t node)
 {
@@ -257,6 +333,8 @@ size_t path_tree_lines(struct path_tree *tree, size_t max,
 	struct path_line lines[2 * PATH_TREE_LINES_MAX];
 	size_t best = 0;
 
+	if (build(tree))
+		return 0;
 	if (max > PATH_TREE_LINES_MAX)
 		max = PATH_TREE_LINES_MAX;
 	/* The more are chosen, the more are joined. */

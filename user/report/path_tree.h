@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "base/hash_map.h"
 
 #define PATH_TREE_NONE UINT32_MAX
 
@@ -27,13 +26,23 @@ struct path_node {
 	bool is_taken;		/* begins a line */
 };
 
-struct path_tree { /* zero-initialised is empty */
-	ARRAY_OF(struct path_node) nodes;
-	struct hash_map children; /* parent << 32 | key -> node */
+struct path_added {
+	size_t begin; /* in the keys */
+	uint32_t length;
+	uint32_t node; /* of its beginning that is in the tree so far */
+	struct path_weight weight;
+};
+
+/* Nodes that are too light for any line are never made: of stacks without number few are not. */
+struct path_tree {			  /* zero-initialised is empty */
+	ARRAY_OF(struct path_node) nodes; /* from path_tree_lines() on */
+	ARRAY_OF(struct path_added) added;
+	ARRAY_OF(uint32_t) keys;
 	struct path_weight sum;
 };
 
-/* Adds a path, root first; an empty one counts in the sum alone. -ENOMEM. */
+/* Adds a path, root first, before any lines are asked for; an empty one counts in the sum alone.
+ * -ENOMEM. */
 int path_tree_add(struct path_tree *tree, const uint32_t *keys, size_t count,
 		  const struct path_weight *weight);
 void path_tree_done(struct path_tree *tree);
@@ -48,7 +57,8 @@ struct path_line {
 	bool has_lines_below;
 };
 
-/* The heaviest paths, callers before what they call. Returns their number, at most `max`. */
+/* The heaviest paths, callers before what they call. Returns their number, at most `max`; 0 also
+ * without memory. */
 size_t path_tree_lines(struct path_tree *tree, size_t max,
 		       struct path_line ret_lines[PATH_TREE_LINES_MAX]);
 
