@@ -11,6 +11,10 @@
 #include "history/range_diff.h"
 
 /* Windows that are merged are read anew each time: a part of their length between. */
+/* Changes are held against so many times the interval, up to the same end: of a function with half
+ * of a CPU at 19 Hz, two minutes have 3 % of noise on either side, and one side is to be told soon.
+ */
+#define BASE_PARTS	 5
 #define LOOKS_PER_OVER	 5
 #define LOOKS_PER_CHANGE 2
 #define FORGET_NS	 ((int64_t)(3600 * NS_PER_SECOND))
@@ -177,6 +181,7 @@ static int look_at_change(struct alerts *alerts, const struct alert_rule *rule, 
 
 	ranges[DIFF_NEW] = (struct history_range){now - (int64_t)rule->over_ns, now};
 	err = range_diff_base(rule->base, &ranges[DIFF_NEW], &ranges[DIFF_BASE], &error);
+	ranges[DIFF_BASE].from_unix_ns -= (BASE_PARTS - 1) * (int64_t)rule->over_ns;
 	err = err < 0 ? err : range_diff_read(alerts->store, ranges, NULL, &diff, &error);
 	alerts->values.known = false;
 	if (err == 0)

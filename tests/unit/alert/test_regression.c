@@ -15,17 +15,19 @@
 #include "finding/results.h"
 #include "temp_tree.h"
 
-#define SECOND	1000000000LL
-#define SLICE	(10 * SECOND)
-#define BEGIN	(1700002800LL * SECOND)
-#define MINUTE	6 /* slices */
-#define HZ	99
-#define TOLD_NS (300 * SECOND)
+#define SECOND	  1000000000LL
+#define SLICE	  (10 * SECOND)
+#define BEGIN	  (1700002800LL * SECOND)
+#define MINUTE	  6 /* slices */
+#define HZ	  99
+#define HISTORIES 6
+#define TOLD_NS	  (300 * SECOND)
 
 static struct temp_tree tree;
 static struct store *store;
 static struct alerts *alerts;
 static uint64_t seed;
+static uint64_t history = 1; /* the seed it begins with */
 static int64_t now_slice;
 /* Of the first alert. */
 static int64_t fired_unix_ns, from_unix_ns, to_unix_ns;
@@ -63,7 +65,7 @@ static int setup(void **state)
 	assert_non_null(alerts);
 	alert_rules_done(&rules);
 	ini_done(&ini);
-	seed = 42;
+	seed = history * 7919 + 1;
 	now_slice = 0;
 	told = 0;
 	return 0;
@@ -128,7 +130,7 @@ static void run(int64_t slices, double slower)
 	}
 }
 
-static void ten_percent_in_one_function_are_named_within_five_minutes(void **state)
+static void slow_down(void)
 {
 	int64_t slower_unix_ns;
 
@@ -144,18 +146,31 @@ static void ten_percent_in_one_function_are_named_within_five_minutes(void **sta
 	assert_true(to_unix_ns > slower_unix_ns);
 }
 
+/* Half of 1.5 CPUs at 99 Hz: two minutes of it scatter by 1 %. */
+static void ten_percent_in_one_function_are_named_within_five_minutes(void **state)
+{
+	for (history = 1; history <= HISTORIES; history++) {
+		setup(state);
+		slow_down();
+		teardown(state);
+	}
+}
+
 static void an_hour_of_the_same_load_is_quiet(void **state)
 {
-	run(122 * MINUTE, 1);
-	assert_int_equal(told, 0);
+	for (history = 101; history < 101 + HISTORIES; history++) {
+		setup(state);
+		run(122 * MINUTE, 1);
+		assert_int_equal(told, 0);
+		teardown(state);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			ten_percent_in_one_function_are_named_within_five_minutes, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_hour_of_the_same_load_is_quiet, setup, teardown),
+		cmocka_unit_test(ten_percent_in_one_function_are_named_within_five_minutes),
+		cmocka_unit_test(an_hour_of_the_same_load_is_quiet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
