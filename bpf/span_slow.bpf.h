@@ -141,37 +141,57 @@ static __noinline int caller_add(struct pkbpf_span_called *called, __u64 stack_i
 	return 0;
 }
 
+/* Reads the stack of the thread, which has the scratch memory, and does what needs it. A region
+ * that took long, and is not sent, is counted. */
+static __always_inline void slow_use_stack(void *ctx, bool at_probe, struct span_slow_user *user,
+					   struct pkbpf_span_stack *stack, __u64 pid_tgid)
+{
+	bool is_slow = span_config.want_slow && stack->slow.wall_ns;
+	struct sample_scratch *scratch = scratch_get(SCRATCH_SPAN);
+	__u64 stack_id;
+
+	if (!scratch)
+		return;
+	if (is_slow && !slow_is_allowed(user)) {
+		counter_add(PKBPF_COUNTER_SLOW_REGIONS_LOST, 1);
+		is_slow = false;
+		if (!span_config.want_callers)
+			return;
+	}
+	stack_id = slow_read_stack(ctx, at_probe, scratch, pid_tgid);
+	if (is_slow && !slow_emit(scratch, &stack->slow, stack_id))
+		counter_add(PKBPF_COUNTER_SLOW_REGIONS_LOST, 1);
+	if (span_config.want_callers && stack->called.is_set)
+		caller_add(&stack->called, stack_id, pid_tgid >> 32);
+	stack->called.is_set = 0;
+}
+
 static __always_inline void slow_send_from(void *ctx, bool at_probe)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), stack_id = 0;
-	struct sample_scratch *scratch;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct pkbpf_span_stack *stack;
 	struct span_slow_user *user;
-	bool is_slow, is_called;
 
 	if (!span_config.want_slow && !span_config.want_callers)
 		return;
 	stack = stack_find((__u32)pid_tgid);
 	if (!stack)
 		return;
-	is_slow = span_config.want_slow && stack->slow.wall_ns;
-	is_called = span_config.want_callers && stack->called.is_set;
-	if (!is_slow && !is_called)
+	if (!(span_config.want_slow && stack->slow.wall_ns) &&
+	    !(span_config.want_callers && stack->called.is_set))
 		return;
 	user = slow_begin((__u32)pid_tgid);
-	is_slow = is_slow && user && slow_is_allowed(user);
-	scratch = scratch_get(SCRATCH_SPAN);
-	if (scratch && user && (is_slow || is_called))
-		stack_id = slow_read_stack(ctx, at_probe, scratch, pid_tgid);
-	if (is_called)
-		caller_add(&stack->called, stack_id, pid_tgid >> 32);
-	if (span_config.want_slow && stack->slow.wall_ns &&
-	    !(is_slow && scratch && slow_emit(scratch, &stack->slow, stack_id)))
+	if (user) {
+		slow_use_stack(ctx, at_probe, user, stack, pid_tgid);
+		user->tid = 0;
+	} else if (span_config.want_slow && stack->slow.wall_ns) {
 		counter_add(PKBPF_COUNTER_SLOW_REGIONS_LOST, 1);
+	}
+	/* Without a stack it counts all the same. */
+	if (span_config.want_callers && stack->called.is_set)
+		caller_add(&stack->called, 0, pid_tgid >> 32);
 	stack->slow.wall_ns = 0;
 	stack->called.is_set = 0;
-	if (user)
-		user->tid = 0;
 }
 
 /* At the end of a program that leaves regions, at a probe. */
