@@ -157,6 +157,13 @@ def html(dark):
         browser.open(address)
         browser.until("return !document.getElementById('page').hidden")
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "the address keeps the choice")
+        theme = "return document.documentElement.dataset.theme"
+        before = browser.run(theme)
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        painted = browser.run("return graph.canvas.getContext('2d').getImageData(20, 8, 1, 1).data[3]")
+        check(browser.run(theme) == "light" and painted == 255, f"on paper it is light, and drawn: {painted}")
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        check(browser.run(theme) == before, "and on the screen as before")
         check_long_names(browser)
         check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
 

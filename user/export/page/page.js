@@ -138,6 +138,15 @@ function open() {
 		try { chosen = localStorage.pkbpfTheme; } catch { /* none */ }
 		if (!chosen) setTheme(event.matches ? "dark" : "light");
 	});
+	/* Paper is light. */
+	let onScreen = "light";
+	addEventListener("beforeprint", () => {
+		onScreen = document.documentElement.dataset.theme;
+		setTheme("light");
+		/* No frame is drawn any more before the paper is. */
+		if (graph) graph.paint();
+	});
+	addEventListener("afterprint", () => setTheme(onScreen));
 	readPalette();
 	$("#theme").textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
 	showHeader();
