@@ -179,7 +179,7 @@ curl -s --unix-socket frugal.socket 'http://x/api/v1/series?from=-5m' | python3 
 import json, sys
 out = json.load(sys.stdin)["left_out"]
 sys.exit(out[0] is not None or not any(o and "stacks of page faults" in o for o in out))' || fail "no step in the series"
-"$pkbpf" query report --store frugal --from -5m 2>err | grep -q 'left out to stay within --max-cpu: ' || fail "no step in the report: $(cat err)"
+"$pkbpf" query report --store frugal --from -5m -f json 2>err | grep -q '"left_out": *"' || fail "no step in the report: $(cat err)"
 kill -INT $frugal
 wait $frugal || fail "it ended with $?"
 
