@@ -28,7 +28,6 @@ extern struct span_slow_users_map span_slow_users SEC(".maps");
 /* The source sets the size. */
 struct span_callers_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 1);
 	__type(key, struct pkbpf_span_caller_key);
 	__type(value, struct pkbpf_span_caller);
