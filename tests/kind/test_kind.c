@@ -95,7 +95,7 @@ static void assert_written(struct fake_profile *fake, const char *format, const 
 
 static void every_table_has_its_row(void **state)
 {
-	assert_int_equal(PKBPF_PROFILE_KINDS, 9);
+	assert_int_equal(PKBPF_PROFILE_KINDS, PKBPF_PROFILE_LOCKS + 1);
 	assert_string_equal(kind_ops_of(PKBPF_PROFILE_LOCKS)->title, "Locks");
 	assert_non_null(source_by_name("locks"));
 	assert_int_equal(source_by_name("locks")->kind, PKBPF_PROFILE_LOCKS);
