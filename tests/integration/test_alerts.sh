@@ -53,7 +53,7 @@ begin "errors are found before anything runs"
 "$pkbpf" serve --config serve.conf --check-config 2>err || fail "a good one: $(cat err)"
 sed 's/severity/sevirity/' serve.conf >bad.conf
 "$pkbpf" serve --config bad.conf --check-config 2>err
-[ $? = 2 ] && has err 'bad.conf: line 10: unknown key .sevirity.*did you mean severity?' || fail "a wrong key: $(cat err)"
+[ $? = 2 ] && has err 'bad.conf: line 11: unknown key .sevirity.*did you mean severity?' || fail "a wrong key: $(cat err)"
 sed 's/notify = hook/notify = hok/' serve.conf >bad.conf
 "$pkbpf" serve --config bad.conf 2>err
 [ $? = 2 ] && has err 'no \[notify hok\]' || fail "nobody of that name: $(cat err)"
