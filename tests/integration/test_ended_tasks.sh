@@ -6,7 +6,7 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-# watch NAME KINDS COMMAND…: profiles these kinds of the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory after each second, as
+# watch NAME KINDS COMMAND…: profiles these kinds of the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory each 0.3 s, as
 # long as they come and go, stays what it is with half of them.
 watch() {
 	local name=$1 kinds=$2 profiler kib sizes=()
@@ -15,11 +15,11 @@ watch() {
 	profiler=$!
 	while [ ! -s "$name.said" ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
 		sizes+=("$kib")
-		sleep 1
+		sleep 0.3
 	done
 	wait $profiler || give_up "pkbpf ended with $?: $(cat log)"
 	grep -E 'with their own row|overhead' log
-	echo "  own memory after each second: ${sizes[*]} KiB"
+	echo "  own memory each 0.3 s: ${sizes[*]} KiB"
 	# Those of the last seconds, and some thousands more, are there in the middle; a step, and the report, take some for a
 	# moment.
 	checker - "${sizes[@]}" <<'P'
@@ -33,7 +33,7 @@ P
 }
 
 # A shell first, which is sampled and then becomes the program: that is one process.
-watch short cpu,offcpu,faults bash -c 'for ((i = 0; i < 200000; i++)); do :; done; exec "$0" 60000' "$workloads/short_lived"
+watch short cpu,offcpu,faults bash -c 'for ((i = 0; i < 200000; i++)); do :; done; exec "$0" 30000' "$workloads/short_lived"
 checker - short.json short.txt short.said <<'P'
 import json
 import sys
@@ -74,7 +74,7 @@ check(any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])
       "the text shows the group without a pid")
 P
 
-watch threads cpu,offcpu,faults "$workloads/short_lived" 60000 threads
+watch threads cpu,offcpu,faults "$workloads/short_lived" 30000 threads
 checker - threads.json threads.said <<'P'
 import json
 import sys
@@ -95,7 +95,7 @@ check(-row["cpu"]["total_ns"] / 50 < row["offcpu"]["oncpu_ns"] - row["cpu"]["tot
       f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it")
 P
 # Nothing is known of most of them but sums, which come when they are long gone.
-watch waits offcpu "$workloads/short_lived" 60000
+watch waits offcpu "$workloads/short_lived" 30000
 checker - waits.json waits.said <<'P'
 import json
 import sys
