@@ -9,10 +9,9 @@
 
 #define COLUMN 14
 
-void series_write_json(const struct series *series, size_t top, FILE *out)
+/* When the windows are, how busy the machine was and what was left out in each. */
+static void write_json_points(const struct series *series, FILE *out)
 {
-	fprintf(out, "{\"figure\":\"%s.%s\",\"windows\":[", series->question.figure->group,
-		series->question.figure->name);
 	array_foreach(&series->points, point)
 		fprintf(out, "%s[%.3f,%.3f]", point == series->points.items ? "" : ",",
 			(double)point->range.from_unix_ns / 1e9,
@@ -29,6 +28,13 @@ void series_write_json(const struct series *series, size_t top, FILE *out)
 		else
 			fputs("null", out);
 	}
+}
+
+void series_write_json(const struct series *series, size_t top, FILE *out)
+{
+	fprintf(out, "{\"figure\":\"%s.%s\",\"windows\":[", series->question.figure->group,
+		series->question.figure->name);
+	write_json_points(series, out);
 	fprintf(out, "],\"series\":[");
 	for (size_t i = 0; i < series->groups.count && i < top; i++) {
 		const struct series_group *group = &series->groups.items[i];

@@ -67,7 +67,8 @@ _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each")
 /* The parts of a row, struct row_<name> each, in the order of the columns of machine formats. */
 #define ROW_PART_LIST(X)                                                                           \
 	X(cpu)                                                                                     \
-	X(waits) X(blockio) X(memory) X(faults) X(heap) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
+	X(waits)                                                                                   \
+	X(blockio) X(memory) X(faults) X(heap) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
 /* A test that has a part of its own defines it. */
 #ifndef ROW_PART_LIST_OF_TEST
 #define ROW_PART_LIST_OF_TEST(X)

@@ -492,7 +492,8 @@ static void a_wait_for_a_peer_ends_in_its_name(void **state)
 	rows(fixture, 2);
 	assert_int_equal(leaf(fixture, 0)->location.space, FRAME_KERNEL);
 	assert_int_equal(leaf(fixture, 1)->location.space, FRAME_PEER);
-	assert_string_equal(leaf(fixture, 1)->symbol.lines[0].function, "[tcp 10.0.0.7:5432 (postgresql?)]");
+	assert_string_equal(leaf(fixture, 1)->symbol.lines[0].function,
+			    "[tcp 10.0.0.7:5432 (postgresql?)]");
 	/* The process at the other end becomes known later. */
 	peer(fixture, 4, "postgres");
 	fixture->sink.ops->on_totals(fixture->sink.context, &view);

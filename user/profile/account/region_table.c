@@ -116,20 +116,23 @@ static int merge_buckets(struct region *region, const struct region_bucket *more
 	if (!merged)
 		return -ENOMEM;
 	while (old < region->bucket_count || new < count) {
-		const struct region_bucket *a = &region->buckets[old], *b = &more[new];
+		const struct region_bucket *a =
+			old < region->bucket_count ? &region->buckets[old] : NULL;
+		const struct region_bucket *b = new < count ? &more[new] : NULL;
+		bool has_both = a && b && a->index == b->index;
 
-		if (new == count || (old < region->bucket_count && a->index < b->index)) {
-			merged[to++] = *a;
-			old++;
-		} else if (old == region->bucket_count || b->index < a->index) {
-			merged[to++] = *b;
-			new ++;
-		} else {
+		if (a && (!b || a->index <= b->index)) {
 			merged[to] = *a;
-			add(&merged[to++].count, b->count);
 			old++;
+		} else {
+			merged[to] = *b;
 			new ++;
 		}
+		if (has_both) {
+			add(&merged[to].count, b->count);
+			new ++;
+		}
+		to++;
 	}
 	free(region->buckets);
 	region->buckets = merged;
