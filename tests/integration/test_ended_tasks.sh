@@ -108,8 +108,8 @@ single = sum("pid" in x for x in rows)
 check(count == said["count"] + 1, f"{count} processes are told, {said['count']} and their parent ran")
 check(1000 < single < 45000, f"{single} of them by their pids")
 P
-# Told one by one, each waits at a place of its own in the kernel side's table, which has room for half of them.
-record -e offcpu --by thread --max-overhead none -o sleeping.json -- "$workloads/short_lived" 60000 threads sleeping
+# Told one by one, each waits at a place of its own in the kernel side's table, which has no room for all of them.
+record -e offcpu --by thread --max-overhead none -o sleeping.json -- "$workloads/short_lived" 45000 threads sleeping
 checker - sleeping.json said <<'P'
 import json
 import sys

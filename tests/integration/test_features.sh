@@ -77,7 +77,7 @@ deleted_after_its_end() {
 	check "$1 ($compiler)" 0.995 '_start,*,main,plainly,burn' "$1.folded"
 }
 
-for compiler in g++ clang++; do
+for compiler in ${PKBPF_COMPILERS:-g++}; do
 	program=$work/features_${compiler%++}
 	$compiler -x c++ -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,-z,lazy "$here/workload/features.inc" \
 		-o "$program" -ldl -lrt -pthread || exit 1

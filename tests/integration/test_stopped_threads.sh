@@ -13,7 +13,7 @@ shift 2
 # shellcheck disable=SC2034 # programs.sh works there
 programs_folder=$work
 cleanup() { programs_stop; }
-times=${PKBPF_TIMES:-25}
+times=${PKBPF_TIMES:-12}
 
 descendants() {
 	local child

@@ -70,6 +70,33 @@ void elf_walk_add(struct elf_walk *walk, const char *path)
 	free(roots[0]);
 }
 
+static uint64_t hash_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+	for (const char *c = slash ? slash + 1 : path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+	return hash >> 32;
+}
+
+void elf_walk_thin(struct elf_walk *walk)
+{
+	const char *text = getenv("PKBPF_FILE_STRIDE");
+	uint64_t stride = text ? strtoull(text, NULL, 10) : 1;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < walk->count; i++) {
+		if (stride > 1 && hash_name(walk->paths[i]) % stride != 0) {
+			free(walk->paths[i]);
+			continue;
+		}
+		walk->paths[kept] = walk->paths[i];
+		walk->sizes[kept++] = walk->sizes[i];
+	}
+	walk->count = kept;
+}
+
 static int compare_files(const void *left, const void *right)
 {
 	const struct file *a = left;

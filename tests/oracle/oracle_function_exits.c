@@ -119,6 +119,7 @@ int main(int argc, char **argv)
 		elf_walk_add(&walk, "/usr/bin");
 		elf_walk_add(&walk, "/usr/sbin");
 		elf_walk_add(&walk, "/usr/lib");
+		elf_walk_thin(&walk);
 	}
 	for (size_t i = 0; i < walk.count; i++)
 		check_file(walk.paths[i], &counts);

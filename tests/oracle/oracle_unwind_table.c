@@ -551,6 +551,7 @@ int main(int argc, char **argv)
 	if (optind == argc) {
 		elf_walk_add(&walk, "/usr");
 		elf_walk_add(&walk, "/lib");
+		elf_walk_thin(&walk);
 	}
 	for (int i = optind; i < argc; i++)
 		elf_walk_add(&walk, argv[i]);
