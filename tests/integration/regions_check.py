@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the regions of JSON reports.
 
-usage: regions_check.py nest FILE COUNT WALL_NS | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE | slow FILE LEAST_MS FRAME NAME…
+usage: regions_check.py nest FILE COUNT WALL_NS | rows FILE | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE | slow FILE LEAST_MS FRAME NAME…
 """
 import json
 import sys
@@ -43,6 +43,24 @@ def nest(path, count, wall_ns):
     check([region["depth"] for region in tree] == [0, 1, 1] and tree[1]["parent"] == 0, "both are inside of the step")
     rest_ns = step["wall_ns"] - compute["wall_ns"] - wait["wall_ns"]
     check(tree[0]["self_ns"] == rest_ns, "the step itself has what they leave")
+
+
+def rows(path):
+    """By region: what each has to itself, and the rest."""
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    names = by_name(path)
+    by = {row["region"]: row for row in report["rows"]}
+    check(report["by"] == "region" and sorted(by) == ["[no region]", "compute", "step", "wait"], f"rows of {sorted(by)}")
+    for part, key in (("oncpu_ns", "on_cpu_ns"), ("sleep_ns", "sleep_ns")):
+        for name in ("compute", "wait"):
+            check(by[name]["offcpu"][part] == names[name][key], f"{name}: {part} {by[name]['offcpu'][part]} of {names[name][key]}")
+        inside = names["compute"][key] + names["wait"][key]
+        check(by["step"]["offcpu"][part] == names["step"][key] - inside, f"step: {part} is what the two leave")
+        total = sum(row["offcpu"][part] for row in by.values())
+        check(total == report["total"]["offcpu"][part], f"{part}: {total} of {report['total']['offcpu'][part]}")
+    check(sum(row["cpu"]["samples"] for row in by.values()) == report["total"]["cpu"]["samples"], "each sample is in one row")
+    check(by["compute"]["cpu"]["samples"] > by["wait"]["cpu"]["samples"], "computing takes more CPU than waiting")
 
 
 def counts(path, *wanted):

@@ -57,7 +57,8 @@ checker "$here/regions_check.py" slow slow2.json 4 main step
 grep -q "^ *1 .*step .* ms" slow.txt || fail "the report does not have them: $(cat slow.txt)"
 
 begin "stacks begin with the regions they are in"
-"$pkbpf" -q -e cpu,offcpu -F 499 --region-frames -o frames.folded -o frames.pb.gz -- "$workloads/regions" nest 40 >said 2>&1
+"$pkbpf" -q -e cpu,offcpu -F 499 --by region -o frames.folded -o frames.pb.gz -o frames.json -- "$workloads/regions" nest 40 >said 2>&1
+checker "$here/regions_check.py" rows frames.json
 for pair in 'cpu:;[[]step];[[]compute];.*main:1' 'offcpu:;[[]step];[[]wait];.*main.*sleep:118000'; do
 	IFS=: read -r kind pattern least <<<"$pair"
 	[ "$(total "$pattern" "frames.$kind.folded")" -ge "$least" ] || fail "$kind: too little of $pattern"

@@ -209,6 +209,8 @@ int options_check_profile(struct cli_options *options, struct error *error)
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;
+	if (options->by == ROWS_BY_REGION)
+		options->live.sources.regions.frames = true;
 	options->live.sources.blockio.slow_count = options->top;
 	options->live.sources.regions.slow_count = options->top;
 	return options_check_outputs(options, error);

@@ -339,8 +339,12 @@ static const struct option_row rows[] = {
 	 .text = "The environment variable COLUMNS comes before the size of the terminal."},
 	{0, "top", "N", "rows per table with --full; default 10", OUTPUT, .form = OPTION_NUMBER,
 	 AT(top), .least = 1, .most = TOP_MAX},
-	{0, "by", "process|thread|container|comm", "rows of the resource tables; default process",
-	 OUTPUT, .form = OPTION_CHOICE, AT(by), .choices = rows_grouping_names},
+	{0, "by", "process|thread|container|comm|region",
+	 "rows of the resource tables; default process", OUTPUT, .form = OPTION_CHOICE, AT(by),
+	 .choices = rows_grouping_names,
+	 .text = "By region (as --region-frames): each has the time, samples and waits that were "
+		 "in it and in no region inside of it, \"[no region]\" the rest; regions with an "
+		 "id, and those of asyncio that interleave, have no time of their own."},
 	{0, "fail-if", "EXPR",
 	 "exit with status 3 if the condition holds: 'blockio.p99>10ms', 'lost>0', "
 	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",

@@ -12,11 +12,12 @@
 
 #define LINE_END "\r\n"
 
-static void write_heading(FILE *out)
+static void write_heading(FILE *out, enum rows_by by)
 {
 	const struct figure *figure;
 
-	fputs("pid,tid,comm,container,processes,started_inside,ended_inside,lifetime_ns", out);
+	fprintf(out, "pid,tid,%s,container,processes,started_inside,ended_inside,lifetime_ns",
+		by == ROWS_BY_REGION ? "region" : "comm");
 	for (size_t i = 0; (figure = figure_at(i)); i++)
 		if (figure->scope == FIGURE_OF_ROW)
 			fprintf(out, ",%s.%s%s", figure->group, figure->name,
@@ -89,7 +90,7 @@ static int csv_write(struct results *results, _unused_ const struct format_optio
 
 	if (err)
 		return err;
-	write_heading(out);
+	write_heading(out, rows->by);
 	for (size_t i = 0; i < rows->count; i++)
 		write_row(out, rows, &rows->items[i]);
 	return 0;

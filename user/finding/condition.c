@@ -189,12 +189,14 @@ int condition_check_possible(const struct condition *condition, uint32_t kinds_m
 					 "its events are not recorded; add %s to --events",
 					 kind_ops_of(kind)->name);
 	}
-	if (needs & ROW_HAS_WAIT_LENGTHS && by == ROWS_BY_THREAD)
+	if (needs & ROW_HAS_WAIT_LENGTHS && !rows_are_of_processes(by))
 		return error_set(error, EINVAL,
-				 "no wait-time distributions by thread; use another --by");
-	if (needs & (ROW_HAS_RSS | ROW_HAS_PEAK) && by == ROWS_BY_THREAD &&
+				 "no wait-time distributions by %s; use another --by",
+				 rows_grouping_name(by));
+	if (needs & (ROW_HAS_RSS | ROW_HAS_PEAK) && !rows_are_of_processes(by) &&
 	    (condition->any_row || condition->pid || condition->name[0]))
-		return error_set(error, EINVAL, "no RSS by thread; use another --by");
+		return error_set(error, EINVAL, "no RSS by %s; use another --by",
+				 rows_grouping_name(by));
 	return 0;
 }
 

@@ -41,7 +41,7 @@ struct summary_column {
 
 /* What is expendable goes first where the line is too long: the highest number. */
 static const struct summary_column columns[] = {
-	COLUMN("threads", COUNT, 12, .cell = cell_threads),
+	COLUMN("threads", COUNT, 12, .cell = cell_threads, .groupings = ~(1U << ROWS_BY_REGION)),
 	COLUMN("active", ACTIVE, 0, .cell = cell_active),
 	COLUMN("%CPU", CPU, 0, .figure = "cpu.share"),
 	COLUMN("user", USER, 9, .figure = "cpu.user"),
@@ -71,6 +71,7 @@ static void write_heading(const struct summary *summary)
 		[ROWS_BY_THREAD] = {"Thread", "Threads"},
 		[ROWS_BY_CONTAINER] = {"Container or unit", "Containers and units"},
 		[ROWS_BY_COMM] = {"Comm", "Comms"},
+		[ROWS_BY_REGION] = {"Region", "Regions"},
 	};
 	const struct resource_rows *rows = summary->rows;
 

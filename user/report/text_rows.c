@@ -18,6 +18,7 @@ DEFINE_CLEANUP(struct text_table *, text_table_free)
 #define FOR_THREAD    (1U << ROWS_BY_THREAD)
 #define FOR_CONTAINER (1U << ROWS_BY_CONTAINER)
 #define FOR_COMM      (1U << ROWS_BY_COMM)
+#define FOR_REGION    (1U << ROWS_BY_REGION)
 
 static void cell_number(struct text_table *table, uint32_t number)
 {
@@ -54,6 +55,9 @@ static const struct row_column who_columns[] = {
 	{{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
 	 .cell = cell_comm,
 	 .groupings = FOR_PROCESS | FOR_THREAD | FOR_COMM},
+	{{.title = "region", .left = true, .max_columns = 40, .flexible = true},
+	 .cell = cell_comm,
+	 .groupings = FOR_REGION},
 	{{.title = "container or unit", .left = true, .max_columns = 30, .flexible = true},
 	 .cell = text_rows_container,
 	 .groupings = FOR_CONTAINER},
@@ -176,7 +180,8 @@ static int choose(struct chosen *chosen, const struct resource_rows *rows,
 		    (rows->total.known & column->hidden_with) ||
 		    (column->groupings && !(column->groupings & 1U << rows->by)))
 			continue;
-		if (column->hide_zero && figure && !has_value(rows, figure))
+		if ((column->hide_zero || rows->by == ROWS_BY_REGION) && figure &&
+		    !has_value(rows, figure))
 			continue;
 		chosen->columns[chosen->count] = column;
 		chosen->figures[chosen->count] = figure;
@@ -226,6 +231,7 @@ int text_rows(const struct text_report *report, const struct resource_rows *rows
 		text_more(report, fit - shown,
 			  rows->by == ROWS_BY_PROCESS  ? "processes"
 			  : rows->by == ROWS_BY_THREAD ? "threads"
+			  : rows->by == ROWS_BY_REGION ? "regions"
 						       : "rows");
 	return err;
 }

@@ -13,10 +13,9 @@
 #include "rows/resource_rows_work.h"
 
 const char *const rows_grouping_names[ROWS_BY_COUNT + 1] = {
-	[ROWS_BY_PROCESS] = "process",
-	[ROWS_BY_THREAD] = "thread",
-	[ROWS_BY_CONTAINER] = "container",
-	[ROWS_BY_COMM] = "comm",
+	[ROWS_BY_PROCESS] = "process",	   [ROWS_BY_THREAD] = "thread",
+	[ROWS_BY_CONTAINER] = "container", [ROWS_BY_COMM] = "comm",
+	[ROWS_BY_REGION] = "region",
 };
 
 const char *rows_grouping_name(enum rows_by by)
@@ -99,8 +98,11 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 	if (!err && resource_usage_known(work.usage))
 		err = rows_work_add_account(&work);
 	err = err ? err : rows_work_add_distributions(&work);
+	if (!err && by == ROWS_BY_REGION)
+		err = rows_work_divide_by_region(&work);
 	err = err ? err : rows_work_add_stacks(&work);
-	err = err ? err : rows_work_add_memory(&work);
+	if (!err && by != ROWS_BY_REGION)
+		err = rows_work_add_memory(&work);
 	if (err) {
 		resource_rows_done(rows);
 		return err;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The joined account: one row per process, thread, container or comm that says what it used, what
- * it waited for, and which stack is behind each. What was not recorded is marked as not known,
- * never zero.
+ * The joined account: one row per process, thread, container, comm or region that says what it
+ * used, what it waited for, and which stack is behind each. What was not recorded is marked as not
+ * known, never zero.
  */
 #ifndef PKBPF_ROWS_RESOURCE_ROWS_H
 #define PKBPF_ROWS_RESOURCE_ROWS_H
@@ -13,6 +13,7 @@
 
 #include <pkbpf/blockio.h>
 #include <pkbpf/offcpu.h>
+#include <pkbpf/span.h>
 
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
@@ -35,6 +36,10 @@
 #define ROW_INTERRUPTS "[interrupts]"
 /* "postgresql@15-main.service", "docker:0123456789ab" */
 #define ROW_CONTAINER_SIZE 256
+/* A comm, or with ROWS_BY_REGION the name of a region. */
+#define ROW_NAME_SIZE PKBPF_SPAN_NAME
+/* Name of the row for what was outside of all regions. */
+#define ROW_NO_REGION "[no region]"
 
 /* What a row of the resource tables is. */
 enum rows_by {
@@ -42,6 +47,8 @@ enum rows_by {
 	ROWS_BY_THREAD,
 	ROWS_BY_CONTAINER,
 	ROWS_BY_COMM,
+	/* Of each the time and the stacks that regions inside of it did not have. */
+	ROWS_BY_REGION,
 	ROWS_BY_COUNT,
 };
 
@@ -75,8 +82,8 @@ _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each")
 #endif
 
 struct resource_row {
-	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
-	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
+	uint32_t pid, tid;	  /* 0: does not apply to this grouping */
+	char name[ROW_NAME_SIZE]; /* comm or region; not escaped; "" when it does not apply */
 	char container[ROW_CONTAINER_SIZE]; /* container or unit; "" unknown; not escaped */
 	bool no_process;		    /* CPU time of no thread: ROW_INTERRUPTS */
 	const char *cgroup;		    /* path, NULL unknown */
@@ -138,6 +145,12 @@ struct resource_rows {
 	size_t weight_count;
 	struct row_place *places; /* by index in profile_rows() */
 };
+
+/* Do rows have all that the kernel knows of processes: memory, lengths of waits? */
+static inline bool rows_are_of_processes(enum rows_by by)
+{
+	return by != ROWS_BY_THREAD && by != ROWS_BY_REGION;
+}
 
 /* A group of exited processes, although rows are of single ones: what adds up in it is no
  * figure of one of them. */

@@ -38,6 +38,13 @@ uint32_t rows_work_new_row(struct rows_work *work);
 /* The row for one process, thread aside. */
 uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm,
 			       uint64_t cgroup_id);
+/* The row of a group with this name. */
+uint32_t rows_work_named_row(struct rows_work *work, const char *name);
+/* The row of a region, and that of the innermost one that a stack is in. */
+uint32_t rows_work_region_row(struct rows_work *work, const char *name);
+uint32_t rows_work_stack_region_row(struct rows_work *work, uint32_t stack);
+/* Gives regions the time of their threads; -ENOMEM. */
+int rows_work_divide_by_region(struct rows_work *work);
 /* `owner`: number of the process in the account, or 1 << 31 | its number in the process table. */
 uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t tid,
 			      uint32_t process_row, const char *comm);

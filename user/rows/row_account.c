@@ -65,8 +65,8 @@ static int add_interrupts(struct rows_work *work)
 	row = &work->items.items[number];
 	row->no_process = true;
 	row->started_inside = row->ended_inside = false;
-	snprintf(work->rows->by == ROWS_BY_CONTAINER ? row->container : row->name,
-		 sizeof(row->name), ROW_INTERRUPTS);
+	snprintf(work->rows->by == ROWS_BY_CONTAINER ? row->container : row->name, ROW_NAME_SIZE,
+		 ROW_INTERRUPTS);
 	add_used(row, &used);
 	add_used(&work->rows->total, &used);
 	return 0;
@@ -87,7 +87,7 @@ static int add_processes(struct rows_work *work)
 		if (*slot == NO_ROW)
 			return -ENOMEM;
 		add_process(work, &work->rows->total, &process);
-		if (work->rows->by != ROWS_BY_THREAD)
+		if (rows_are_of_processes(work->rows->by))
 			add_process(work, &work->items.items[*slot], &process);
 	}
 	return 0;

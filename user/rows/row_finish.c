@@ -8,12 +8,19 @@
 #include "rows/human.h"
 #include "rows/resource_rows_work.h"
 
+/* What is added up by process, and lies in regions in parts that nobody knows. */
+#define NOT_OF_REGIONS                                                                             \
+	(ROW_HAS_KIND(PKBPF_PROFILE_BLOCKIO) | ROW_HAS_KIND(PKBPF_PROFILE_NETWORK) |               \
+	 ROW_HAS_KIND(PKBPF_PROFILE_MEMORY) | ROW_HAS_KIND(PKBPF_PROFILE_LIVE))
+
 static void finish_row(const struct rows_work *work, struct resource_row *row)
 {
 	const struct row_part *part;
 
 	row->known |= profile_info_read(work->profile)->kinds_mask &
 		      (ROW_HAS_KIND(PKBPF_PROFILE_KINDS) - 1);
+	if (work->rows->by == ROWS_BY_REGION && row != &work->rows->total)
+		row->known &= ~NOT_OF_REGIONS;
 	if (work->rows->interval_ns)
 		row->known |= ROW_HAS_INTERVAL;
 	for (size_t i = 0; (part = row_part_at(i)); i++)
@@ -147,6 +154,9 @@ void rows_work_finish(struct rows_work *work)
 		if (row->known & ROW_HAS_USAGE)
 			continue;
 		row_cpu_estimate(rows, row);
+		/* Their processes' time is in the total. */
+		if (rows->by == ROWS_BY_REGION && rows->total.known & ROW_HAS_USAGE)
+			continue;
 		rows->total.cpu.total_ns += row->cpu.total_ns;
 	}
 	finish_row(work, &rows->total);

@@ -16,6 +16,14 @@ static void add_numbers(struct resource_row *row, const struct distribution *dis
 			part->add_distribution(row, distribution);
 }
 
+/* How much of the lengths of waits, of requests and messages were in a region is not kept. */
+static bool is_of_row(const struct rows_work *work, const struct distribution *distribution)
+{
+	return work->rows->by != ROWS_BY_REGION ||
+	       (distribution->key.kind == PKBPF_PROFILE_OFFCPU &&
+		distribution->key.measure == PKBPF_OFFCPU_TIME);
+}
+
 static int collect(struct rows_work *work)
 {
 	const struct distribution *distribution;
@@ -29,7 +37,8 @@ static int collect(struct rows_work *work)
 			return -ENOMEM;
 		share = array_add(&work->shares);
 		*share = (struct row_share){row, distribution};
-		add_numbers(&work->items.items[row], distribution);
+		if (is_of_row(work, distribution))
+			add_numbers(&work->items.items[row], distribution);
 		add_numbers(&work->rows->total, distribution);
 	}
 	return 0;
@@ -116,7 +125,8 @@ static int fill_lengths(struct rows_work *work)
 			merge_lengths(one, work->shares.items[i].distribution);
 			merge_lengths(all, work->shares.items[i].distribution);
 		}
-		store_lengths(&work->items.items[row], one);
+		if (work->rows->by != ROWS_BY_REGION)
+			store_lengths(&work->items.items[row], one);
 	}
 	store_lengths(&work->rows->total, all);
 	return 0;

@@ -102,7 +102,9 @@ int rows_work_add_stacks(struct rows_work *work)
 		work->rows->places[i] = (struct row_place){NO_ROW, ROW_NO_STACK};
 		if ((unsigned int)rows[i].kind >= PKBPF_PROFILE_KINDS)
 			continue;
-		row = rows_work_row(work, rows[i].process, rows[i].tid);
+		row = work->rows->by == ROWS_BY_REGION
+			      ? rows_work_stack_region_row(work, rows[i].stack)
+			      : rows_work_row(work, rows[i].process, rows[i].tid);
 		stack = row == NO_ROW ? STACK_TABLE_NONE : function_stack(work, rows[i].stack);
 		if (stack == STACK_TABLE_NONE || add_stack(work, row, &rows[i], stack) ||
 		    add_stack(work, TOTAL, &rows[i], stack))

@@ -37,8 +37,7 @@ uint32_t rows_work_new_row(struct rows_work *work)
 	return (uint32_t)(work->items.count - 1);
 }
 
-/* The row of a group with this name. */
-static uint32_t named_row(struct rows_work *work, const char *name)
+uint32_t rows_work_named_row(struct rows_work *work, const char *name)
 {
 	uint32_t string = string_pool_add(work->names, name);
 	uint64_t *row;
@@ -61,11 +60,13 @@ uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char 
 	name_container(work, cgroup_id, &who);
 	switch (work->rows->by) {
 	case ROWS_BY_CONTAINER:
-		row = named_row(work, who.container[0] ? who.container : "[unknown]");
+		row = rows_work_named_row(work, who.container[0] ? who.container : "[unknown]");
 		break;
 	case ROWS_BY_COMM:
-		row = named_row(work, comm);
+		row = rows_work_named_row(work, comm);
 		break;
+	case ROWS_BY_REGION:
+		return rows_work_region_row(work, ROW_NO_REGION);
 	default:
 		row = rows_work_new_row(work);
 	}
@@ -91,7 +92,7 @@ uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t t
 			      uint32_t process_row, const char *comm)
 {
 	struct resource_row *row, *process;
-	char name[PKBPF_COMM_SIZE + 1];
+	char name[ROW_NAME_SIZE];
 	uint64_t *slot;
 	bool added;
 
@@ -168,6 +169,8 @@ static uint32_t unaccounted_row(struct rows_work *work, uint32_t id, const struc
 		return NO_ROW;
 	*slot = number;
 	row = &work->items.items[number];
+	if (work->rows->by == ROWS_BY_REGION)
+		return number;
 	row->processes += process && process->members ? process->members : 1;
 	if (process) {
 		row->threads += process->thread_count;

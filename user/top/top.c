@@ -80,7 +80,7 @@ void top_name_row(const struct top *top, const struct resource_row *row,
 			 row->pid ? "" : row->name);
 	else
 		snprintf(ret_name->text, sizeof(ret_name->text), "%s",
-			 top->by == ROWS_BY_COMM ? row->name : row->container);
+			 top->by == ROWS_BY_CONTAINER ? row->container : row->name);
 }
 
 const struct resource_row *top_find_row(const struct top *top, const struct top_row_name *name,

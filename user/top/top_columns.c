@@ -117,6 +117,8 @@ static const struct top_column columns[] = {
 	 .groupings = BY(PROCESS) | BY(THREAD)},
 	{"COMM", "name of the process", TOP_UNIT_TEXT, 15, .left = true, .text = comm,
 	 .groupings = BY(PROCESS) | BY(THREAD) | BY(COMM)},
+	{"REGION", "region", TOP_UNIT_TEXT, 32, .left = true, .text = comm,
+	 .groupings = BY(REGION)},
 	{"CONTAINER", "container or unit", TOP_UNIT_TEXT, 20, .left = true, .expendable = 12,
 	 .text = container, .groupings = BY(PROCESS) | BY(THREAD)},
 	{"CONTAINER", "container or unit", TOP_UNIT_TEXT, 32, .left = true, .text = container,

@@ -12,6 +12,7 @@
 #include "fake_profile.h"
 #include "profile/slice/slice.h"
 #include "rows/region_list.h"
+#include "rows/resource_rows.h"
 
 #define MS 1000000ULL
 
@@ -160,6 +161,61 @@ static void a_record_that_cannot_be_is_counted_as_malformed(void **state)
 	assert_int_equal(profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_MALFORMED], 1);
 }
 
+static void add_time(uint32_t process, unsigned int state, uint64_t time_ns)
+{
+	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU,
+				       .process = process,
+				       .measure = PKBPF_OFFCPU_TIME,
+				       .state = (uint8_t)state};
+
+	assert_int_equal(profile_add_distribution(
+				 fake.profile, &key,
+				 &(struct distribution_change){.count = 1, .total = time_ns}),
+			 0);
+}
+
+static const struct resource_row *named(const struct resource_rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->all_count; i++)
+		if (!strcmp(rows->items[i].name, name))
+			return &rows->items[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+static void rows_by_region_have_what_was_in_no_region_inside_of_them(void **state)
+{
+	uint32_t process = process_table_find(fake.processes, 7)->id, stack, frames[2];
+	struct resource_rows rows;
+
+	profile_info(fake.profile)->kinds_mask =
+		1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU;
+	add_time(process, PKBPF_WAIT_NONE, 200 * MS);
+	add_time(process, PKBPF_WAIT_SLEEP, 500 * MS);
+	/* The innermost one is next to the program. */
+	frames[0] = profile_intern_region(fake.profile, 1, "load");
+	frames[1] = profile_intern_region(fake.profile, 0, "step");
+	stack = profile_intern_stack(fake.profile, frames, 2);
+	assert_int_equal(profile_add(fake.profile, &(struct profile_row){.kind = PKBPF_PROFILE_CPU,
+									 .process = process,
+									 .stack = stack,
+									 .count = 3,
+									 .weight = 3}),
+			 0);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_REGION), 0);
+	assert_int_equal(named(&rows, "step")->waits.on_cpu_ns, 77 * MS + MS / 2);
+	assert_int_equal(named(&rows, "step")->waits.sleep_ns, 232 * MS + MS / 2);
+	assert_int_equal(named(&rows, "step")->waits.wall_ns, 310 * MS);
+	assert_int_equal(named(&rows, "load")->waits.wall_ns, 12 * MS);
+	assert_int_equal(named(&rows, "load")->cpu.samples, 3);
+	assert_int_equal(named(&rows, "compute")->waits.on_cpu_ns, 20 * MS);
+	assert_int_equal(named(&rows, ROW_NO_REGION)->waits.on_cpu_ns, 99 * MS + MS / 2);
+	assert_int_equal(named(&rows, ROW_NO_REGION)->waits.sleep_ns, 198 * MS + MS / 2);
+	assert_int_equal(named(&rows, ROW_NO_REGION)->waits.offcpu_ns, 198 * MS + MS / 2);
+	assert_int_equal(rows.total.waits.wall_ns, 700 * MS);
+	resource_rows_done(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +226,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_region_inside_its_like_adds_no_time, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			rows_by_region_have_what_was_in_no_region_inside_of_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(slices_add_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_that_cannot_be_is_counted_as_malformed,
 						setup, teardown),

@@ -106,7 +106,8 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 		json_writer_u64(writer, "tid", row->tid);
 	/* A thread may call itself by the empty name. */
 	if (rows->by != ROWS_BY_CONTAINER)
-		json_writer_string(writer, "comm", row->name);
+		json_writer_string(writer, rows->by == ROWS_BY_REGION ? "region" : "comm",
+				   row->name);
 	if (row->container[0])
 		json_writer_string(writer, "container", row->container);
 	if (row->cgroup)

@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 const onCpu = row => at(row, "offcpu", "oncpu_ns") === undefined ? at(row, "cpu", "total_ns") : row.offcpu.oncpu_ns;
 const perSecond = number => number === undefined ? undefined : number * 1e9 / profile.durationNs;
-const nameOf = row => row.comm || row.container || "[unknown]";
+const nameOf = row => row.comm || row.region || row.container || "[unknown]";
 
 /* Of a Python program the innermost function of Python's, whatever native code it calls. */
 function ownNode(tree, node) {

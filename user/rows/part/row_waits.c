@@ -146,7 +146,7 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 		row->waits.runqueue_ns += row->waits.account_runqueue_ns;
 	if (!row->waits.wall_ns)
 		row->known &= ~ROW_HAS_WAITS;
-	if (row->known & ROW_HAS_WAITS && rows->by != ROWS_BY_THREAD)
+	if (row->known & ROW_HAS_WAITS && rows_are_of_processes(rows->by))
 		row->known |= ROW_HAS_WAIT_LENGTHS;
 	row->waits.disk_share =
 		100 * row_ratio((double)row->waits.disk_ns, (double)row->waits.wall_ns);
