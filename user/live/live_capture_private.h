@@ -59,6 +59,8 @@ struct live_capture {
 
 /* Keeps the memory of a capture without an end within bounds. */
 void live_memory_limit(struct live_capture *live);
+/* Bytes of BPF maps, as they were counted some seconds ago. */
+uint64_t live_memory_map_bytes(struct live_capture *live, uint64_t now_ns);
 /* Between slices: gives back what is kept of processes that have ended, and symbol tables of
  * programs that nobody runs any more. */
 void live_memory_release(struct live_capture *live);

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "capture/kernel/map_memory.h"
 #include "live/live_capture_private.h"
 #include "profile/account/device_names.h"
 #include "profile/kind_table.h"
@@ -98,7 +97,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	fill_cost(live, end, profile);
 	info->machine = end ? end->machine : live->last_figures;
 	info->cpu_count = session_cpu_count(live->session);
-	info->bpf_map_bytes = map_memory_bytes("/proc/self");
+	info->bpf_map_bytes = live_memory_map_bytes(live, clock_now_ns());
 	info->memory_limit_bytes = live->memory.limit_bytes;
 	info->memory_peak_bytes = live->memory.peak_bytes;
 	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)

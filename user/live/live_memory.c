@@ -180,20 +180,28 @@ static void follow_code(struct live_capture *live)
 
 /* ---- a limit of all memory ---- */
 
-/* Maps are counted through as many files as there are descriptors. */
-#define MAP_LOOK_NS (5 * NS_PER_SECOND)
+/* Maps are counted through as many files as there are descriptors, hundreds of them: 10 ms. */
+#define MAP_LOOK_NS	    (10 * NS_PER_SECOND)
+#define SPARING_MAP_LOOK_NS (60 * NS_PER_SECOND)
 /* Records that wait for unwind tables, processes and threads that live, and their names. */
 #define LEAST_ROOM_BYTES (24U << 20)
 /* With a fixed threshold, large arrays go back to the system when they are freed. */
 #define MAP_ALLOCATION_BYTES (128 << 10)
 
-static uint64_t memory_in_use(struct live_capture *live, uint64_t now_ns)
+uint64_t live_memory_map_bytes(struct live_capture *live, uint64_t now_ns)
 {
+	bool spares = live->options.session.sparing && !live->memory.limit_bytes;
+
 	if (now_ns >= live->next_map_look_ns) {
 		live->map_bytes = map_memory_bytes("/proc/self");
-		live->next_map_look_ns = now_ns + MAP_LOOK_NS;
+		live->next_map_look_ns = now_ns + (spares ? SPARING_MAP_LOOK_NS : MAP_LOOK_NS);
 	}
-	return own_memory_bytes("/proc/self") + live->map_bytes +
+	return live->map_bytes;
+}
+
+static uint64_t memory_in_use(struct live_capture *live, uint64_t now_ns)
+{
+	return own_memory_bytes("/proc/self") + live_memory_map_bytes(live, now_ns) +
 	       readers_memory_bytes(live->options.session.readers);
 }
 

@@ -198,6 +198,9 @@ void stack_builder_note_mapping(struct stack_builder *builder, const struct proc
 
 	if (!builder->code_history || !(view->protection & PKBPF_PROT_EXEC) || !space)
 		return;
+	/* Every process has this page: none would be without generated code. */
+	if (PKBPF_IS_VSYSCALL(view->start))
+		return;
 	mapping = address_space_find(space, view->start);
 	if (!mapping || !(mapping->file == MAPPING_NO_FILE ||
 			  (mapping_has_file(mapping) && is_generated(builder, mapping->file))))

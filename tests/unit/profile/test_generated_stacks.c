@@ -43,7 +43,7 @@ static void write_map(struct fixture *fixture, const char *text)
 	usleep(TICK_US);
 }
 
-static int setup(void **state)
+static int start(void **state, uint64_t begin, const char *path)
 {
 	static struct fixture fixture;
 	struct fake_machine *machine = fake_machine_new();
@@ -70,14 +70,24 @@ static int setup(void **state)
 	fixture.sink = aggregator_sink(fixture.aggregator);
 	fake_process(machine, PID, 1, "node");
 	fake_map_view(machine, &(struct mapping_view){.pid = PID,
-						      .start = 0x1000,
-						      .end = 0x2000,
+						      .start = begin,
+						      .end = begin + 0x1000,
 						      .protection = PKBPF_PROT_EXEC,
-						      .path = "//anon"});
+						      .path = path});
 	fake_play_new(machine, &fixture.sink);
 	fake_machine_free(machine);
 	*state = &fixture;
 	return 0;
+}
+
+static int setup(void **state)
+{
+	return start(state, 0x1000, "//anon");
+}
+
+static int setup_plain(void **state)
+{
+	return start(state, 0xffffffffff600000, "[vsyscall]");
 }
 
 static int teardown(void **state)
@@ -147,9 +157,21 @@ static void waits_are_named_by_the_code_of_their_time(void **state)
 	assert_row(fixture, 1, "second", 1);
 }
 
+static void files_of_processes_with_nothing_but_the_vsyscall_page_are_not_sought(void **state)
+{
+	struct fixture *fixture = *state;
+	struct code_history *code = symbolizer_chain_code_history(fixture->symbolizer);
+
+	code_history_work(code, clock_now_ns());
+	assert_false(code_history_is_busy(code));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			files_of_processes_with_nothing_but_the_vsyscall_page_are_not_sought,
+			setup_plain, teardown),
 		cmocka_unit_test_setup_teardown(waits_are_named_by_the_code_of_their_time, setup,
 						teardown),
 	};
