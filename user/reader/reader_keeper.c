@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/thread_priority.h"
 #include "reader/reader_jail.h"
@@ -137,20 +138,26 @@ static uint64_t cpu_ns_of(const struct rusage *usage)
 	       ((uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec) * 1000;
 }
 
-/* The question that it was at has no answer any more, whoever is next. */
+/* The question that it was at has no answer any more, whoever is next: nor has a later one that it
+ * had begun before the order to end it for the first one came. */
 static void note_end(struct keeping *keeping, enum reader_lane lane, const struct rusage *usage)
 {
 	struct reader_board *board = keeping->keeper.board;
 	uint64_t begun = __atomic_exchange_n(&board->lanes[lane].begun, 0, __ATOMIC_ACQ_REL);
-	struct reader_tell tell = {.kind = READER_ENDED, .result = -EPIPE};
+	const uint64_t unanswered[] = {keeping->ordered[lane], begun};
 
-	tell.sequence = keeping->ordered[lane] ? keeping->ordered[lane] : begun;
 	keeping->ordered[lane] = 0;
 	__atomic_store_n(&board->lanes[lane].pid, 0, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&board->ended_cpu_ns, cpu_ns_of(usage), __ATOMIC_ACQ_REL);
 	keeping->pids[lane] = 0;
-	if (tell.sequence)
-		reader_send(keeping->keeper.lane_fds[lane], &tell, sizeof(tell), NULL, 0, -1);
+	for (size_t i = 0; i < ARRAY_SIZE(unanswered); i++) {
+		struct reader_tell tell = {
+			.sequence = unanswered[i], .kind = READER_ENDED, .result = -EPIPE};
+
+		if (tell.sequence && (i == 0 || tell.sequence != unanswered[0]))
+			reader_send(keeping->keeper.lane_fds[lane], &tell, sizeof(tell), NULL, 0,
+				    -1);
+	}
 }
 
 static void take_ends(struct keeping *keeping)
