@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns pairs of file and format into opened files, and a profile into their contents. */
+/* Opens the files that were asked for, and turns a profile into their contents. */
 #include "cli/output_plan.h"
 
 #include <errno.h>
@@ -9,20 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
-#include "base/text_append.h"
-#include "base/near_match.h"
 
-/* In a path: the time at which an interval began. */
-#define TIME_MARK "%t"
-/* Files of one time. */
-#define TIME_USES_MAX 10000
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
 
@@ -54,39 +47,6 @@ struct output_plan {
 	/* held while a file is finished or freed, and for ever once abandoned */
 	pthread_mutex_t lock;
 };
-
-/* ---- sentences ---- */
-
-static void add_word(char *list, size_t size, const char *word)
-{
-	text_append(list, size, "%s%s", *list ? ", " : "", word);
-}
-
-static void list_formats(char *ret_list, size_t size, bool suffixes)
-{
-	const struct file_format *format;
-
-	ret_list[0] = '\0';
-	for (size_t i = 0; (format = format_at(i)); i++)
-		add_word(ret_list, size, suffixes ? format->suffix : format->name);
-}
-
-int output_format_check(const char *name, struct error *error)
-{
-	struct near_match near = {0};
-	const struct file_format *format;
-	char list[256];
-
-	if (format_by_name(name))
-		return 0;
-	for (size_t i = 0; (format = format_at(i)); i++)
-		near_match_offer(&near, name, format->name);
-	if (near.word)
-		return error_set(error, EINVAL, "invalid value '%s' for --format; did you mean %s?",
-				 name, near.word);
-	list_formats(list, sizeof(list), false);
-	return error_set(error, EINVAL, "invalid value '%s' for --format: expected %s", name, list);
-}
 
 /* ---- planning ---- */
 
@@ -153,33 +113,12 @@ static char *path_of_kind(const char *path, const char *suffix, const char *kind
 	return named;
 }
 
-static int find_format(const struct output_request *request, const struct format_ops **ret_format,
-		       struct error *error)
-{
-	char list[256];
-
-	if (request->format)
-		*ret_format = format_by_name(request->format);
-	else if (strcmp(request->path, "-") == 0)
-		*ret_format = format_by_name("text");
-	else
-		*ret_format = format_of(file_format_by_suffix(format_at, request->path));
-	if (*ret_format)
-		return 0;
-	if (request->format || strcmp(request->path, "-") == 0)
-		return output_format_check(request->format ? request->format : "text", error);
-	list_formats(list, sizeof(list), true);
-	return error_set(error, EINVAL,
-			 "unknown format of %s: use a suffix (%s) or put --format NAME before it",
-			 request->path, list);
-}
-
 static int plan_request(struct output_plan *plan, const struct output_request *request,
 			const struct source_ops *const *kinds, size_t kind_count,
 			struct error *error)
 {
 	const struct format_ops *format;
-	int err = find_format(request, &format, error);
+	int err = output_request_format(request, &format, error);
 
 	if (err < 0)
 		return err;
@@ -191,39 +130,6 @@ static int plan_request(struct output_plan *plan, const struct output_request *r
 				 path_of_kind(request->path, format->file.suffix, kinds[i]->name),
 				 error);
 	return err;
-}
-
-bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count)
-{
-	for (size_t i = 0; i < request_count; i++) {
-		const struct format_ops *format;
-
-		if (find_format(&requests[i], &format, NULL) < 0 || !format->one_kind)
-			return false;
-	}
-	return request_count > 0;
-}
-
-bool output_requests_have_slices(const struct output_request *requests, size_t request_count)
-{
-	for (size_t i = 0; i < request_count; i++) {
-		const struct format_ops *format;
-
-		if (find_format(&requests[i], &format, NULL) == 0 && format->slices)
-			return true;
-	}
-	return false;
-}
-
-bool output_requests_show_times(const struct output_request *requests, size_t request_count)
-{
-	for (size_t i = 0; i < request_count; i++) {
-		const struct format_ops *format;
-
-		if (find_format(&requests[i], &format, NULL) == 0 && format->shows_times)
-			return true;
-	}
-	return false;
 }
 
 int output_plan_new(const struct output_request *requests, size_t request_count,
@@ -268,63 +174,6 @@ static bool is_stdout(const struct output *output)
 	return strcmp(output->path, "-") == 0;
 }
 
-static bool has_time(const char *pattern)
-{
-	return strstr(pattern, TIME_MARK);
-}
-
-bool output_requests_have_time(const struct output_request *requests, size_t request_count)
-{
-	for (size_t i = 0; i < request_count; i++) {
-		if (strcmp(requests[i].path, "-") != 0 && !has_time(requests[i].path))
-			return false;
-	}
-	return true;
-}
-
-/* 20261127T134500Z, for each mark, or 20261127T134500Z-2 for its second use. NULL: out of memory.
- */
-static char *expand_time(const char *pattern, int64_t unix_ns, unsigned int use)
-{
-	time_t seconds = (time_t)(unix_ns / 1000000000);
-	char time_text[32], *text = NULL;
-	struct tm utc;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	const char *mark;
-
-	if (!out)
-		return NULL;
-	gmtime_r(&seconds, &utc);
-	strftime(time_text, sizeof(time_text), "%Y%m%dT%H%M%SZ", &utc);
-	if (use > 1)
-		text_append(time_text, sizeof(time_text), "-%u", use);
-	for (; (mark = strstr(pattern, TIME_MARK)); pattern = mark + strlen(TIME_MARK))
-		fprintf(out, "%.*s%s", (int)(mark - pattern), pattern, time_text);
-	fputs(pattern, out);
-	if (fclose(out)) {
-		free(text);
-		return NULL;
-	}
-	return text;
-}
-
-/* A clock that is set back, or is read twice within a second, gives the same time again: a file
- * that is there already keeps its name. */
-static char *path_of_time(const char *pattern, int64_t unix_ns)
-{
-	char *path = expand_time(pattern, unix_ns, 1);
-	struct stat status;
-
-	for (unsigned int use = 2; has_time(pattern) && path && use <= TIME_USES_MAX; use++) {
-		if (lstat(path, &status) < 0)
-			break;
-		free(path);
-		path = expand_time(pattern, unix_ns, use);
-	}
-	return path;
-}
-
 static void close_output(struct output *output)
 {
 	if (output->format->slices)
@@ -339,7 +188,7 @@ static void close_output(struct output *output)
 static int open_output(struct output_plan *plan, struct output *output, int64_t unix_ns,
 		       struct error *error)
 {
-	char *path = path_of_time(output->pattern, unix_ns);
+	char *path = output_path_at(output->pattern, unix_ns);
 
 	if (!path)
 		return error_set(error, ENOMEM, "cannot open the outputs: out of memory");
@@ -371,7 +220,7 @@ int output_plan_open(struct output_plan *plan, struct error *error)
 int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, struct error *error)
 {
 	array_foreach(&plan->outputs, output) {
-		int err = !output->file || has_time(output->pattern)
+		int err = !output->file || output_path_has_time(output->pattern)
 				  ? open_output(plan, output, start_unix_ns, error)
 				  : 0;
 
@@ -418,7 +267,7 @@ int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct er
 	int err = 0;
 
 	for (size_t i = 0; intervals && i < plan->outputs.count && !err; i++) {
-		if (has_time(plan->outputs.items[i].pattern))
+		if (output_path_has_time(plan->outputs.items[i].pattern))
 			err = note_written(plan, plan->outputs.items[i].path);
 	}
 	if (err)

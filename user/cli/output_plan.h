@@ -8,25 +8,13 @@
 
 #include "base/error.h"
 #include "cli/console.h"
+#include "cli/output_request.h"
 #include "live/invoking_user.h"
 #include "export/format.h"
 #include "source/source.h"
 
-/* One -o with the -f before it. */
-struct output_request {
-	const char *path;   /* "-": stdout */
-	const char *format; /* NULL: by the suffix of path; text for stdout */
-};
-
 struct output_plan;
 
-/* 0, or -EINVAL with a sentence that names the formats there are. */
-int output_format_check(const char *name, struct error *error);
-/* Does every requested output hold one kind of event only? false when there is none, or one cannot
- * be planned. */
-bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count);
-/* Is any of them written slice by slice? */
-bool output_requests_have_slices(const struct output_request *requests, size_t request_count);
 /*
  * Requests become files: a format that holds one kind gets one file per kind ("app.cpu.folded")
  * when there are several, and the first kind when it goes to stdout. kinds are in the order asked
@@ -38,8 +26,6 @@ int output_plan_new(const struct output_request *requests, size_t request_count,
 /* Opens every output, so that what cannot be written is known before the work is done. %t in a path
  * is the time now. */
 int output_plan_open(struct output_plan *plan, struct error *error);
-/* Does every file have a name of its own for each interval? stdout has none. */
-bool output_requests_have_time(const struct output_request *requests, size_t request_count);
 /* Opens the outputs of an interval that began then: %t in a path is that time, in UTC. Those with
  * such a path are opened instead of what output_plan_open() has opened. */
 int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, struct error *error);
@@ -48,8 +34,6 @@ int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, s
 int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error);
 /* Does any output show what processes have used of CPU, memory and I/O (profile_resources())? */
 bool output_plan_shows_resources(const struct output_plan *plan);
-/* Does any output show how weights lie in time? */
-bool output_requests_show_times(const struct output_request *requests, size_t request_count);
 /* Is any output written slice by slice? Is any written of all slices together? */
 bool output_plan_takes_slices(const struct output_plan *plan);
 bool output_plan_takes_whole(const struct output_plan *plan);
