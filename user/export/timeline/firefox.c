@@ -30,6 +30,7 @@ struct firefox {
 	uint64_t slices;
 	struct hash_map numbers; /* pid << 32 | kind or OF_THREAD | tid -> of the track */
 	ARRAY_OF(struct firefox_track *) tracks;
+	struct firefox_memo memo;
 };
 
 static void *firefox_begin(FILE *out, const struct format_options *options)
@@ -53,6 +54,7 @@ static void firefox_free(void *state)
 		firefox_track_free(*track);
 	array_free(&firefox->tracks);
 	hash_map_done(&firefox->numbers);
+	firefox_memo_done(&firefox->memo);
 	free(firefox);
 }
 
@@ -98,7 +100,7 @@ static int add_stacks(struct firefox *firefox, const struct timeline_slice *slic
 	int err = track ? 0 : -ENOMEM;
 
 	for (size_t i = first; i < end && !err; i++)
-		err = firefox_track_add(track, slice, &stacks[i],
+		err = firefox_track_add(track, slice, &stacks[i], &firefox->memo,
 					begin_ms + step_ms * ((double)(i - first) + 0.5));
 	return err;
 }
@@ -143,13 +145,14 @@ static int add_moment(struct firefox *firefox, struct timeline_slice *slice,
 		return -ENOMEM;
 	firefox->has_single = true;
 	if (moment->kind == PKBPF_PROFILE_CPU)
-		return firefox_track_add(track, slice, &stack, time_ms(firefox, moment->begin_ns));
+		return firefox_track_add(track, slice, &stack, &firefox->memo,
+					 time_ms(firefox, moment->begin_ns));
 	wait = (struct firefox_wait){
 		.begin_ms = time_ms(firefox, moment->begin_ns),
 		.end_ms = time_ms(firefox, moment->begin_ns + moment->length_ns + moment->queue_ns),
 		.queue_ms = (double)moment->queue_ns / 1e6,
 		.state = wait_state_name(moment->state),
-		.stack = firefox_track_stack(track, slice, &stack),
+		.stack = firefox_track_stack(track, slice, &stack, &firefox->memo),
 	};
 	return wait.stack == UINT32_MAX ? -ENOMEM : firefox_track_add_wait(track, &wait);
 }
@@ -183,6 +186,7 @@ static int firefox_add(void *state, const struct profile *profile)
 	}
 	firefox->last_ns = slice.end_ns;
 	firefox->slices++;
+	err = firefox_memo_begin(&firefox->memo, &slice);
 	for (size_t i = 0, end; i < slice.stack_count && !err; i = end) {
 		for (end = i + 1; end < slice.stack_count; end++)
 			if (slice.stacks[end].pid != slice.stacks[i].pid ||

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
+#include "export/timeline/firefox_nodes.h"
 #include "export/timeline/timeline_slice.h"
 
 /* Places in meta.categories. */
@@ -28,11 +29,6 @@ struct firefox_function {
 	uint32_t line;
 	enum firefox_category category;
 	bool inlined;
-};
-
-struct firefox_node { /* of the stack table */
-	uint32_t function;
-	uint32_t prefix; /* 1 + place; 0: none */
 };
 
 struct firefox_sample {
@@ -60,13 +56,32 @@ struct firefox_track {
 	double weight_ns; /* CPU time of a sample; 0: it is none */
 	char comm[PKBPF_COMM_SIZE + 1];
 	struct string_pool *strings;
-	struct hash_map function_of, node_of;
+	struct hash_map function_of;
 	ARRAY_OF(struct firefox_function) functions;
-	ARRAY_OF(struct firefox_node) nodes;
+	struct firefox_nodes nodes;
 	ARRAY_OF(struct firefox_sample) samples;
 	ARRAY_OF(struct firefox_request) requests;
 	ARRAY_OF(struct firefox_wait) waits;
 };
+
+/* What is known of the stacks of one track in one slice: its functions, and the stack before, which
+ * in sorted order begins as the next one does. Zero-initialised knows nothing. */
+struct firefox_memo {
+	const struct firefox_track *track;
+	uint32_t number; /* of what is known; older answers do not count */
+	struct firefox_answer {
+		uint32_t number, function;
+	} * answers; /* by function of the slice */
+	size_t answer_count;
+	struct {
+		uint32_t function, node;
+	} path[TIMELINE_PATH_MAX]; /* root first: of the slice, 1 + place */
+	size_t depth;
+};
+
+/* Before each slice; -ENOMEM. */
+int firefox_memo_begin(struct firefox_memo *memo, const struct timeline_slice *slice);
+void firefox_memo_done(struct firefox_memo *memo);
 
 /* NULL: out of memory. */
 struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
@@ -74,10 +89,11 @@ struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
 void firefox_track_free(struct firefox_track *track);
 /* 1 + place of a stack; UINT32_MAX: out of memory. */
 uint32_t firefox_track_stack(struct firefox_track *track, const struct timeline_slice *slice,
-			     const struct timeline_stack *stack);
+			     const struct timeline_stack *stack, struct firefox_memo *memo);
 /* Each -ENOMEM. */
 int firefox_track_add(struct firefox_track *track, const struct timeline_slice *slice,
-		      const struct timeline_stack *stack, double time_ms);
+		      const struct timeline_stack *stack, struct firefox_memo *memo,
+		      double time_ms);
 int firefox_track_add_request(struct firefox_track *track, const struct firefox_request *request);
 int firefox_track_add_wait(struct firefox_track *track, const struct firefox_wait *wait);
 /* Puts samples in order of time. */

@@ -10,11 +10,8 @@
 #include "process/process_table.h"
 #include "profile/kind_table.h"
 
-/* Deeper ones keep their outer part, as in other formats that draw. */
-#define PATH_MAX_FUNCTIONS 1024
-
 struct path {
-	uint32_t functions[PATH_MAX_FUNCTIONS];
+	uint32_t functions[TIMELINE_PATH_MAX];
 	size_t count;
 };
 
@@ -28,7 +25,7 @@ static void find_path(const struct timeline_slice *slice, uint32_t stack, struct
 		const uint32_t *list =
 			function_table_frame(slice->functions, frames[frame_count], &count);
 
-		while (count-- > 0 && path->count < PATH_MAX_FUNCTIONS)
+		while (count-- > 0 && path->count < TIMELINE_PATH_MAX)
 			path->functions[path->count++] = list[count];
 	}
 }

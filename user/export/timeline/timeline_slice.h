@@ -19,6 +19,9 @@
 	"stacks of all lengths belong to their slice, their order and place within it are not "    \
 	"measured"
 
+/* Deeper ones keep their outer part, as in other formats that draw. */
+#define TIMELINE_PATH_MAX 1024
+
 struct timeline_stack {
 	uint32_t pid;
 	const char *comm;
