@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Numbers what was gathered, and writes it. */
 #include "export/page/page_data.h"
 
 #include <endian.h>
@@ -6,58 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "base/hash_map.h"
 #include "export/formats.h"
 #include "export/json/json_writer.h"
-#include "profile/call_tree.h"
+#include "export/page/page_data_private.h"
 #include "profile/kind_table.h"
-#include "profile/slice/time_line.h"
 #include "rows/plumbing.h"
-
-#define NO_ROW UINT32_MAX
-
-struct page_value {
-	uint32_t leaf; /* call_tree_place() */
-	uint32_t row;
-	uint8_t state;
-	double value;
-};
-
-/* What of a value lies in a slice. */
-struct page_part {
-	uint32_t value, slice;
-	double weight;
-};
-
-/* One kind of event. */
-struct page_kind {
-	struct call_tree *tree; /* NULL: none recorded */
-	ARRAY_OF(struct page_value) values;
-	ARRAY_OF(struct page_part) parts; /* by value, then by slice */
-};
-
-/* Single CPU samples of one row, close to each other in time. */
-struct page_cell {
-	uint32_t cell, row, weight;
-};
-
-struct page_data {
-	const struct resource_rows *rows;
-	struct page_kind kinds[PKBPF_PROFILE_KINDS];
-	uint32_t *index_of_number; /* of a row's stacks -> in the tables */
-	uint32_t number_count;
-	uint32_t *place_of_function;	  /* in the page; NO_ROW: in no stack that is shown */
-	ARRAY_OF(uint32_t) functions;	  /* by that place */
-	ARRAY_OF(const char *) threads;	  /* borrowed */
-	struct hash_map thread_of_node;	  /* kind << 32 and node -> in threads */
-	const struct time_line *times;	  /* NULL: not known */
-	struct hash_map value_of;	  /* value_key() -> in the values of its kind */
-	ARRAY_OF(struct page_cell) cells; /* by cell and row */
-	FILE *out;
-};
 
 static void page_data_done(struct page_data *data)
 {
@@ -73,278 +28,6 @@ static void page_data_done(struct page_data *data)
 	hash_map_done(&data->thread_of_node);
 	hash_map_done(&data->value_of);
 	array_free(&data->cells);
-}
-
-/* Rows are sorted; their stacks know them by their numbers. */
-static bool index_rows(struct page_data *data)
-{
-	const struct resource_rows *rows = data->rows;
-
-	for (size_t i = 0; i < rows->all_count; i++)
-		if (rows->items[i].number >= data->number_count)
-			data->number_count = rows->items[i].number + 1;
-	data->index_of_number = malloc((data->number_count + 1) * sizeof(uint32_t));
-	if (!data->index_of_number)
-		return false;
-	for (size_t i = 0; i < rows->all_count; i++)
-		data->index_of_number[rows->items[i].number] =
-			i < rows->count ? (uint32_t)i : NO_ROW;
-	return true;
-}
-
-/* A row, a stack, a kind and a state in one key. Rows and stacks are dense: 28 bits are more than
- * memory holds. */
-#define KEY_BITS  28
-#define KIND_BITS 4
-_Static_assert(PKBPF_PROFILE_KINDS <= 1 << KIND_BITS && KIND_STATES <= 1 << KIND_BITS,
-	       "4 bits each");
-
-static uint64_t value_key(uint32_t number, uint32_t stack, unsigned int kind, uint8_t state)
-{
-	return (uint64_t)number << (KEY_BITS + 2 * KIND_BITS) | (uint64_t)stack << 2 * KIND_BITS |
-	       kind << KIND_BITS | state;
-}
-
-static bool add_value(struct page_data *data, const struct row_weight *weight,
-		      const struct page_value *value)
-{
-	struct page_kind *kind = &data->kinds[weight->kind];
-	struct page_value *item;
-
-	if (!(value->value > 0))
-		return true;
-	item = array_add(&kind->values);
-	if (!item)
-		return false;
-	*item = *value;
-	return !data->times || hash_map_put(&data->value_of,
-					    value_key(weight->number, weight->stack.stack,
-						      weight->kind, value->state),
-					    kind->values.count - 1);
-}
-
-/* A weight by its states; what is in none of them is in the first. */
-static bool add_states(struct page_data *data, const struct row_weight *weight,
-		       struct page_value value)
-{
-	uint64_t rest = weight->stack.weight;
-
-	for (uint8_t i = 1; i < KIND_STATES && kind_ops_of(weight->kind)->state_mask; i++) {
-		value.state = i;
-		value.value = (double)weight->state_weight[i];
-		rest -= weight->state_weight[i] < rest ? weight->state_weight[i] : rest;
-		if (!add_value(data, weight, &value))
-			return false;
-	}
-	value.state = 0;
-	value.value = (double)rest;
-	return add_value(data, weight, &value);
-}
-
-static const char *row_name(const struct resource_row *row)
-{
-	return row->name[0] ? row->name : row->container[0] ? row->container : "[unknown]";
-}
-
-static bool add_weight(struct page_data *data, const struct row_weight *weight,
-		       const struct resource_row *row)
-{
-	struct page_kind *kind = &data->kinds[weight->kind];
-	struct page_value value = {.row = data->index_of_number[weight->number]};
-	size_t count;
-	const uint32_t *functions = resource_rows_stack(data->rows, weight->stack.stack, &count);
-
-	if (!kind->tree)
-		kind->tree = call_tree_new(data->rows->functions);
-	if (!kind->tree)
-		return false;
-	value.leaf =
-		call_tree_add(kind->tree, row_name(row), functions, count, weight->stack.weight);
-	return value.leaf != CALL_TREE_NONE && add_states(data, weight, value);
-}
-
-static bool add_weights(struct page_data *data)
-{
-	const struct resource_rows *rows = data->rows;
-	_cleanup_free_ const struct resource_row **row_of =
-		calloc(data->number_count + 1, sizeof(*row_of));
-
-	if (!row_of)
-		return false;
-	for (size_t i = 0; i < rows->all_count; i++)
-		row_of[rows->items[i].number] = &rows->items[i];
-	for (size_t i = 0; i < rows->weight_count; i++) {
-		const struct row_weight *weight = &rows->weights[i];
-
-		/* The others are those of the row that sums up. */
-		if (weight->number < data->number_count && row_of[weight->number] &&
-		    !add_weight(data, weight, row_of[weight->number]))
-			return false;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
-		if (data->kinds[i].tree && !call_tree_finish(data->kinds[i].tree))
-			return false;
-	return true;
-}
-
-/* ---- parts ---- */
-
-static bool add_part(struct page_data *data, const struct time_part *part,
-		     const struct profile_row *row)
-{
-	struct row_place place = data->rows->places[part->row];
-	uint8_t state = row->state & kind_ops_of(row->kind)->state_mask;
-	struct page_part *item;
-	const uint64_t *value;
-
-	if (place.stack == ROW_NO_STACK || place.number >> KEY_BITS || place.stack >> KEY_BITS)
-		return true;
-	value = hash_map_find(&data->value_of, value_key(place.number, place.stack, row->kind,
-							 state < KIND_STATES ? state : 0));
-	if (!value)
-		return true;
-	item = array_add(&data->kinds[row->kind].parts);
-	if (item)
-		*item = (struct page_part){(uint32_t)*value, part->slice, (double)part->weight};
-	return item;
-}
-
-static int compare_parts(const void *left, const void *right)
-{
-	const struct page_part *a = left, *b = right;
-
-	if (a->value != b->value)
-		return a->value < b->value ? -1 : 1;
-	return a->slice < b->slice ? -1 : a->slice > b->slice;
-}
-
-/* Several rows of the profile may be one value. */
-static void sort_parts(struct page_kind *kind)
-{
-	size_t kept = 0;
-
-	if (kind->parts.count)
-		qsort(kind->parts.items, kind->parts.count, sizeof(*kind->parts.items),
-		      compare_parts);
-	array_foreach(&kind->parts, part) {
-		struct page_part *last = kept ? &kind->parts.items[kept - 1] : NULL;
-
-		if (last && last->value == part->value && last->slice == part->slice)
-			last->weight += part->weight;
-		else
-			kind->parts.items[kept++] = *part;
-	}
-	kind->parts.count = kept;
-}
-
-static bool add_parts(struct page_data *data)
-{
-	size_t count;
-	const struct profile_row *rows = profile_rows(data->rows->profile, &count);
-
-	if (!data->times)
-		return true;
-	array_foreach(&data->times->parts, part) {
-		if (part->row < count && (unsigned int)rows[part->row].kind < PKBPF_PROFILE_KINDS &&
-		    !add_part(data, part, &rows[part->row]))
-			return false;
-	}
-	hash_map_done(&data->value_of);
-	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
-		sort_parts(&data->kinds[i]);
-	return true;
-}
-
-/* ---- single samples ---- */
-
-#define CELL_NS (10 * NS_PER_MS)
-
-/* What a row of the page is of, for samples as for rows of the profile. */
-static uint64_t owner_key(enum rows_by by, uint32_t process, uint32_t comm, uint32_t tid,
-			  uint32_t stack)
-{
-	const uint32_t of_thread[] = {process, comm,
-				      by == ROWS_BY_THREAD ? tid : PROFILE_NO_THREAD};
-	/* Which region it was in, its stack tells. */
-	const uint32_t of_region[ARRAY_SIZE(of_thread)] = {stack};
-	const uint32_t *words = by == ROWS_BY_REGION ? of_region : of_thread;
-
-	return hash_bytes(words, sizeof(of_thread), 0);
-}
-
-/* owner_key() -> index in report.rows. */
-static bool map_owners(const struct page_data *data, struct hash_map *ret_rows)
-{
-	size_t count;
-	const struct profile_row *rows = profile_rows(data->rows->profile, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t number = data->rows->places[i].number;
-		uint64_t key = owner_key(data->rows->by, rows[i].process, rows[i].comm, rows[i].tid,
-					 rows[i].stack);
-
-		if (number < data->number_count &&
-		    !hash_map_put(ret_rows, key, data->index_of_number[number]))
-			return false;
-	}
-	return true;
-}
-
-static int compare_cells(const void *left, const void *right)
-{
-	const struct page_cell *a = left, *b = right;
-
-	if (a->cell != b->cell)
-		return a->cell < b->cell ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static void join_cells(struct page_data *data)
-{
-	size_t kept = 0;
-
-	if (data->cells.count)
-		qsort(data->cells.items, data->cells.count, sizeof(*data->cells.items),
-		      compare_cells);
-	array_foreach(&data->cells, cell) {
-		struct page_cell *last = kept ? &data->cells.items[kept - 1] : NULL;
-
-		if (last && last->cell == cell->cell && last->row == cell->row)
-			last->weight += cell->weight;
-		else
-			data->cells.items[kept++] = *cell;
-	}
-	data->cells.count = kept;
-}
-
-static bool add_cells(struct page_data *data)
-{
-	const struct moment_list *moments = profile_moments_read(data->rows->profile);
-	uint64_t start_ns = profile_info_read(data->rows->profile)->start_ns;
-	_cleanup_(hash_map_done) struct hash_map owners = {0};
-
-	if (!data->times || !moments->items.count)
-		return true;
-	if (!map_owners(data, &owners))
-		return false;
-	array_foreach(&moments->items, moment) {
-		uint64_t cell = (moment->begin_ns - start_ns) / CELL_NS;
-		const uint64_t *row =
-			hash_map_find(&owners, owner_key(data->rows->by, moment->process,
-							 moment->comm, moment->tid, moment->stack));
-		struct page_cell *item;
-
-		if (moment->kind != PKBPF_PROFILE_CPU || moment->begin_ns < start_ns ||
-		    cell > UINT32_MAX)
-			continue;
-		item = array_add(&data->cells);
-		if (!item)
-			return false;
-		*item = (struct page_cell){(uint32_t)cell, row ? (uint32_t)*row : NO_ROW,
-					   moment->weight};
-	}
-	join_cells(data);
-	return true;
 }
 
 /* Names of threads lie in the trees: each is numbered when it is first met. */
@@ -619,8 +302,9 @@ int page_data_write(struct results *results, const struct format_options *option
 	if (err)
 		return err;
 	data.times = profile_time_line(data.rows->profile);
-	if (!index_rows(&data) || !add_weights(&data) || !add_parts(&data) || !add_cells(&data) ||
-	    !number_threads(&data) || !number_functions(&data))
+	if (!page_values_index_rows(&data) || !page_values_add(&data) ||
+	    !page_values_add_parts(&data) || !page_samples_add(&data) || !number_threads(&data) ||
+	    !number_functions(&data))
 		return -ENOMEM;
 	return write_all(&data, results, options);
 }
