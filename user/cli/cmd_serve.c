@@ -146,11 +146,11 @@ static const struct option_row own_options[] = {
 		 "it, or a slice above ten times as much, leaves out, one after the other: stacks "
 		 "of wakers and of "
 		 "frequent waits; 7 of 8 stacks of page faults, and of block requests; 63 of 64 of "
-		 "page faults; all waits, all stacks of page faults, all block requests, which "
-		 "begins a new capture each; half and then 3 of 4 of the CPU samples. Ten minutes "
-		 "below half of it take one up again. The first minute is not judged. Each step is "
-		 "in "
-		 "the log, in the metric pkbpf_detail_step, and in reports of that time. Counts, "
+		 "page faults; all waits, all stacks of page faults, all block requests, each "
+		 "of which restarts the capture; half and then 3 of 4 of the CPU samples. After "
+		 "ten minutes below half of the limit, the latest step is undone. The first minute "
+		 "is not judged. Each step is in the log, in the metric pkbpf_detail_step, and in "
+		 "reports of that time. Counts, "
 		 "CPU "
 		 "time, memory and I/O of processes stay exact."},
 	{0, "config", "FILE", "options, alerts and who is told of them; see CONFIGURATION",

@@ -13,6 +13,7 @@
 #include "diff/measure_pprof.h"
 #include "diff/measure_recording.h"
 #include "recording/recording_file.h"
+#include "recording/recording_set.h"
 
 /* Packed; a profile of an hour has a few MiB. */
 #define FILE_BYTES_MAX (64ULL << 20)
@@ -26,7 +27,8 @@ static int look_at(const char *path, enum content *ret_content, struct error *er
 	ssize_t size;
 
 	if (fd < 0)
-		return error_set(error, errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(error, errno, "cannot open %s: %s%s", path, strerror(errno),
+				 recording_open_advice(errno));
 	size = read(fd, start, sizeof(start));
 	if (size < 0)
 		return error_set(error, errno, "cannot read %s: %s", path, strerror(errno));

@@ -42,7 +42,7 @@ static void find_throttled_by_heat(const struct analysis *analysis, struct findi
 	finding_say(finding.cause, "CPUs were throttled by heat %s",
 		    human_counted((char[HUMAN_SIZE]){0}, machine->throttles, "times"));
 	if (machine->temperature_source[0])
-		finding_say(finding.cause, " (%.0f C at most, %s)",
+		finding_say(finding.cause, " (the hottest reached %.0f C, %s)",
 			    (double)machine->millicelsius / 1000, machine->temperature_source);
 	if (machine->frequency_readings)
 		finding_say(finding.cause, "; they ran at %.2f GHz",

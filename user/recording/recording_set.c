@@ -36,6 +36,19 @@ static int add_slices(struct recording_set *set, size_t source)
 	return 0;
 }
 
+const char *recording_open_advice(int error_number)
+{
+	switch (error_number) {
+	case ENOENT:
+		return "; `pkbpf -o FILE.pkbpf` makes a recording";
+	case EACCES:
+	case EPERM:
+		return "; its owner and root can read it";
+	default:
+		return "";
+	}
+}
+
 int recording_set_add(struct recording_set *set, const char *path, struct error *error)
 {
 	/* A FIFO without a writer must not make us wait; it is refused then. */
@@ -44,7 +57,8 @@ int recording_set_add(struct recording_set *set, const char *path, struct error 
 	struct error reason;
 
 	if (fd < 0)
-		return error_set(error, errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(error, errno, "cannot open %s: %s%s", path, strerror(errno),
+				 recording_open_advice(errno));
 	source = array_add(&set->sources);
 	if (!source) {
 		close(fd);

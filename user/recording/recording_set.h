@@ -30,6 +30,9 @@ struct recording_set {
 /* Takes in the slices of a file. Errors of recording_reader_open() and open(), with the sentence.
  */
 int recording_set_add(struct recording_set *set, const char *path, struct error *error);
+/* What to do when open() of a recording failed with this errno, to be put behind the message; "":
+ * nothing that is known here. */
+const char *recording_open_advice(int error_number);
 /* -EINVAL: slices overlap, and events would count twice; with the sentence. */
 int recording_set_sort(struct recording_set *set, struct error *error);
 void recording_set_done(struct recording_set *set);

@@ -26,7 +26,7 @@ void machine_words_measured(const struct machine_figures *figures, char *text, s
 			    (double)figures->energy_uj / UJ_PER_JOULE, machine_mean_watts(figures),
 			    figures->energy_source);
 	if (figures->temperature_source[0])
-		text_append(text, size, "%sCPUs at most %.0f C (%s)", separator(text),
+		text_append(text, size, "%shottest CPU %.0f C (%s)", separator(text),
 			    (double)figures->millicelsius / 1000, figures->temperature_source);
 	if (figures->throttles)
 		text_append(text, size, "%sthrottled by heat %s",

@@ -165,8 +165,8 @@ const struct option_row region_option_rows[] = {
 	 "the call of a function to that of another, function:[LIB:]BEGIN..END; repeatable",
 	 .group = OPTION_GROUP_EVENTS, .repeatable = true, .form = OPTION_PARSED,
 	 .parse = parse_region,
-	 .text = "Both are hit by one thread. With @N behind them they may be hit by "
-		 "different ones: argument N of both, from 0, tells which belong together, such "
+	 .text = "The same thread has to hit BEGIN and END. With @N after END, different threads "
+		 "may: argument N of both, counted from 0, tells which hits belong together, such "
 		 "as the address of a request. `readelf -n FILE` lists the probes of a file. "
 		 "Functions are named as for --function, on x86-64; their cost is not bounded by "
 		 "--probe-cost."},
