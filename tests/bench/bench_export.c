@@ -3,11 +3,11 @@
  * Measures what each format costs for a large profile: 1,000,000 CPU samples of 100,000 distinct
  *stacks, 20 to 60 frames deep, of 10,000 functions.
  *
- *	bench_export [STACKS [SAMPLES [FORMAT]]]
+ *	bench_export [STACKS [SAMPLES [FORMAT [FILE]]]]
  *
  * One row per format: CPU time, the size of the file, and the most memory that the process ever had
  *resident; each format is written by a process of its own. As a peer, `sort` orders the lines of
- *the folded stacks.
+ *the folded stacks. FILE keeps what was written, for bench_page.py.
  */
 #include <err.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 		lines[i] = (struct symbol_line){.function = names[i]};
 	}
 	if (!stacks || samples < stacks || close(mkstemp(folded)) || close(mkstemp(other)))
-		errx(2, "usage: bench_export [STACKS [SAMPLES [FORMAT]]]");
+		errx(2, "usage: bench_export [STACKS [SAMPLES [FORMAT [FILE]]]]");
 	profile = make_profile(processes, stacks, samples);
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%u samples of %u stacks; the profile itself: %.0f ms, %.1f MiB\n", samples, stacks,
@@ -179,7 +179,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; (format = format_of(format_at(i))); i++) {
 		if (argc > 3 && strcmp(argv[3], format->file.name) != 0)
 			continue;
-		const char *path = strcmp(format->file.name, "folded") ? other : folded;
+		const char *path = argc > 4				 ? argv[4]
+				   : strcmp(format->file.name, "folded") ? other
+									 : folded;
 		pid_t child = fork();
 
 		if (!child)
