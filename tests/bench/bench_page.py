@@ -1,79 +1,82 @@
-#!/ usr / bin / env python3
-#SPDX - License - Identifier : BSD - 2 - Clause
-""
-	"Measures how an HTML report behaves in headless Chromium: how long until it can be used, and how long zooms, searches and
-	switches of its views keep it busy.usage : bench_page.py PAGE.html[LOADS[ZOOMS]]
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Measures how an HTML report behaves in headless Chromium: how long until it can be used, how long a zoom keeps it busy, and a search.
+usage: bench_page.py PAGE.html [LOADS [ZOOMS]]
 
-`build /
-	dev / tests / bench / bench_export 100000 1000000 html PAGE.html` makes one of 100,
-	000 distinct stacks
-		.Times are those of the
-			page's own clock, from its navigation or from the begin of a call until the graph is drawn. Median, then worst.""" import
-				os import statistics import sys
+`bench_export 100000 1000000 html PAGE.html` makes one of 100,000 distinct stacks. Each row: median and worst by the page's own clock, from
+its navigation or from the begin of a call until it is drawn, then the CPU time of the page's main thread for each."""
+import os
+import statistics
+import sys
 
-					sys.path
-		.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
-					"integration")) from browser import Browser #noqa
-    : E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "integration"))
+from browser import Browser  # noqa: E402
 
-      READY = ""
-	      "return new Promise(done => { const look = () => document.getElementById(" page
-	      ").hidden ? setTimeout(look, 2) : requestAnimationFrame(() => "
-	      "done(performance.now())); look(); })"
-	      ""
+READY = """
+return new Promise(done => {
+	const look = () => document.getElementById("page").hidden ? setTimeout(look, 2) : requestAnimationFrame(() => done(performance.now()));
+	look();
+})"""
 
-#Drawing of each frame while the graph moves to the largest node of a random depth, and back.
-	ZOOM = ""
-	       "
-	const draws = [],
-      plain = graph.paint;
-graph.paint = function(... all)
-{
+# How long each frame takes while the graph moves to a node on the heaviest path, and back.
+ZOOM = """
+const times = [], plain = graph.paint, {tree} = graph.model, path = [];
+graph.paint = function (...all) {
 	const begin = performance.now();
 	plain.apply(this, all);
-	draws.push(performance.now() - begin);
+	times.push(performance.now() - begin);
 };
-const {tree} = graph.model, path = [];
-for (let node = 0; path.length < 12 && tree.end[node] > node + 1; node++)
-	path.push(node);
+for (let node = 1; path.length < 12 && tree.end[node] > node + 1; node++) path.push(node);
 let turn = 0;
-return new Promise(done = > {
-	const next = () = >
-	{
-		if (turn == = arguments[0]) {
+return new Promise(done => {
+	const next = () => {
+		if (turn === arguments[0]) {
 			graph.paint = plain;
-			done(draws);
+			done(times);
 			return;
 		}
-		graph.zoom(turn % 2 ? 0 : path[1 + turn % (path.length - 1)]);
+		graph.zoom(turn % 2 ? 0 : path[turn % path.length]);
 		turn++;
 		setTimeout(next, 220);
 	};
 	next();
 });"""
 
+SEARCH = """
+const begin = performance.now();
+searchTree(modelOf(state.kind), "function_" + arguments[0]);
+return performance.now() - begin"""
 
-def row(name, values):
-    print(f"{name:<44}{statistics.median(values):8.0f} ms{max(values):8.0f} ms")
+
+def cpu_seconds(browser):
+    metrics = browser.ask("POST", "/goog/cdp/execute", {"cmd": "Performance.getMetrics", "params": {}})["metrics"]
+    return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
 
 
-def timed(browser, script):
-    return browser.run("const begin = performance.now(); " + script + "; graph.draw && graph.draw(); return performance.now() - begin")
+def row(browser, name, action):
+    before = cpu_seconds(browser)
+    times = action()
+    cpu_ms = 1e3 * (cpu_seconds(browser) - before) / len(times)
+    print(f"{name:<40}{statistics.median(times):8.0f} ms{max(times):8.0f} ms{cpu_ms:8.0f} ms CPU")
+
+
+def load(browser, page):
+    browser.open("about:blank")
+    browser.open("file://" + page)
+    return browser.run(READY)
 
 
 def main():
     page = os.path.abspath(sys.argv[1])
-    loads, zooms = (int(value) for value in (sys.argv[2:4] + ["6", "20"][len(sys.argv) - 2:])[:2])
-    ready = []
+    loads = int(sys.argv[2]) if len(sys.argv) > 2 else 6
+    zooms = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     with Browser(1280, 900) as browser:
-        for _ in range(loads):
-            browser.open("about:blank")
-            browser.open("file://" + page)
-            ready.append(browser.run(READY))
-        row("until it can be used", ready)
-        nodes = browser.run("return graph.model.tree.length")
-        row(f"a frame of a zoom, {nodes:,} nodes", browser.run(ZOOM, zooms))
-        row("a search", [timed(browser, f"searchTree(modelOf('cpu'), 'function_{number}')") for number in range(7, 77, 10)])
+        for cmd, params in (("setTimeDomain", {"timeDomain": "threadTicks"}), ("enable", {})):
+            browser.ask("POST", "/goog/cdp/execute", {"cmd": "Performance." + cmd, "params": params})
+        row(browser, "until it can be used", lambda: [load(browser, page) for _ in range(loads)])
+        print(f"{browser.run('return graph.model.tree.length'):,} nodes")
+        row(browser, "a frame of a zoom", lambda: browser.run(ZOOM, zooms))
+        row(browser, "a search", lambda: [browser.run(SEARCH, number) for number in range(7, 77, 10)])
 
 
 main()
