@@ -133,6 +133,20 @@ END
 begin "patterns that mean nothing, or what cannot be had"
 "$pkbpf" --progress never -e offcpu --function 'no_such_name*' -d 0.1 -p "$target" -o none.json 2>said
 grep -q "means no function" said || fail "nothing is said: $(cat said)"
+if command -v gcc >/dev/null; then
+	cat >inlined.c <<-'END'
+		static inline __attribute__((always_inline)) int parse(int x) { volatile int y = x; return y + 1; }
+		__attribute__((noipa)) int load(int x) { return parse(x); }
+		__attribute__((noipa)) int save(int x) { return parse(x) * parse(x + 1); }
+		int main(void) { return load(1) + save(2) == 0; }
+	END
+	gcc -g -O2 -o inlined inlined.c
+	"$pkbpf" --progress never -e offcpu --function parse -o none.json -- ./inlined 2>said
+	grep -q "parse() of .*inlined has 3 inlined copies in .*save()" said || fail "nothing is said of inlined copies: $(cat said)"
+	grep -q "means no function" said && fail "they are none: $(cat said)"
+else
+	not_checked "no gcc"
+fi
 "$pkbpf" --function kernel:vfs_read -d 0.1 >said 2>&1
 [ $? = 2 ] || fail "kernel: is accepted"
 conclude

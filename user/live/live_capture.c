@@ -13,6 +13,7 @@
 #include "live/memory_limit.h"
 #include "process/file/file_servers.h"
 #include "process/relation/process_counts.h"
+#include "symbol/dwarf/inlined_copies.h"
 #include "symbol/elf/debuginfod.h"
 #include "symbol/jit/code_history.h"
 
@@ -134,6 +135,18 @@ static void note_devices(struct live_capture *live)
 	device_names_note(&live->device_names, "/sys");
 }
 
+/* Of a file whose functions are counted. It may be the target's own. */
+#define INLINED_CPU_NS (4 * NS_PER_SECOND)
+
+static int find_inlined(const struct elf_file *file, inlined_judge *is_meant, void *context,
+			struct inlined_functions *functions)
+{
+	struct dwarf_budget budget = DWARF_BUDGET_FULL;
+
+	budget.cpu_ns = INLINED_CPU_NS;
+	return inlined_copies_find(file, &budget, is_meant, context, functions);
+}
+
 /* Programs and events are there and run. */
 static int start_session(struct live_capture *live, struct error *error)
 {
@@ -145,6 +158,7 @@ static int start_session(struct live_capture *live, struct error *error)
 	if (!capability_get(CAPABILITY_WHOLE_PROC)->probe(&missing))
 		log_warning(log, "%s", missing.text);
 	live->options.session.processes = live->processes;
+	live->options.session.find_inlined = find_inlined;
 	err = session_new(&live->options.session, &live->session, error);
 	if (err < 0)
 		return err;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text_append.h"
 #include "report/summary.h"
+#include "report/text_region_cells.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 #include "rows/human.h"
@@ -33,32 +34,6 @@ static const struct text_column columns[] = {
 	{.title = "max"},
 };
 
-static void add_parts(struct text_table *table, const struct region_sums *sums)
-{
-	const uint64_t *part_ns = sums->part_ns;
-	bool is_known = sums->total_ns && region_sums_undivided_ns(sums) < sums->total_ns;
-	const uint64_t shown_ns[] = {
-		part_ns[PKBPF_WAIT_NONE],
-		part_ns[PKBPF_WAIT_RUNQUEUE],
-		part_ns[PKBPF_WAIT_SLEEP] + part_ns[PKBPF_WAIT_STOPPED],
-		part_ns[PKBPF_WAIT_DISK] + part_ns[PKBPF_WAIT_UNINTERRUPTIBLE],
-	};
-	char share[HUMAN_SIZE];
-
-	for (size_t i = 0; i < ARRAY_SIZE(shown_ns); i++)
-		text_table_cell(table, !is_known ? "-"
-				       : shown_ns[i]
-					       ? human_share(share, shown_ns[i], sums->total_ns)
-					       : ".");
-}
-
-static void add_time(struct text_table *table, uint64_t time_ns, bool is_known)
-{
-	char buffer[HUMAN_SIZE];
-
-	text_table_cell(table, is_known ? human_time(buffer, time_ns) : "-");
-}
-
 static void add_line(struct text_table *table, const struct region_line *line)
 {
 	const struct region_sums *sums = &line->sums;
@@ -72,13 +47,13 @@ static void add_line(struct text_table *table, const struct region_line *line)
 		text_table_cellf(table, "%s/%s", calls, human_count(outermost, sums->count));
 	else
 		text_table_cellf(table, "%s%s", calls, line->is_let_go ? "+" : "");
-	add_time(table, sums->total_ns, is_measured);
-	add_time(table, line->self_ns, is_measured);
-	add_parts(table, sums);
-	add_time(table, line->p50_ns, is_measured);
-	add_time(table, line->p95_ns, is_measured);
-	add_time(table, line->p99_ns, is_measured);
-	add_time(table, sums->max_ns, is_measured);
+	text_region_time(table, sums->total_ns, is_measured);
+	text_region_time(table, line->self_ns, is_measured);
+	text_region_parts(table, sums);
+	text_region_time(table, line->p50_ns, is_measured);
+	text_region_time(table, line->p95_ns, is_measured);
+	text_region_time(table, line->p99_ns, is_measured);
+	text_region_time(table, sums->max_ns, is_measured);
 }
 
 static void write_notes(const struct text_report *report, const struct region_list *list)

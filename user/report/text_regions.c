@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/text_append.h"
 #include "report/summary.h"
+#include "report/text_region_cells.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 #include "rows/human.h"
@@ -35,33 +36,6 @@ static const struct text_column columns[] = {
 	{.title = "items/s", .expendable = 3}, /* last: only where there are any */
 };
 
-/* What the waits of regions are, of which some do not know. */
-static void add_parts(struct text_table *table, const struct region_sums *sums)
-{
-	const uint64_t *part_ns = sums->part_ns;
-	bool is_known = region_sums_undivided_ns(sums) < sums->total_ns;
-	const uint64_t shown_ns[] = {
-		part_ns[PKBPF_WAIT_NONE],
-		part_ns[PKBPF_WAIT_RUNQUEUE],
-		part_ns[PKBPF_WAIT_SLEEP] + part_ns[PKBPF_WAIT_STOPPED],
-		part_ns[PKBPF_WAIT_DISK] + part_ns[PKBPF_WAIT_UNINTERRUPTIBLE],
-	};
-	char share[HUMAN_SIZE];
-
-	for (size_t i = 0; i < ARRAY_SIZE(shown_ns); i++)
-		text_table_cell(table, !is_known ? "-"
-				       : shown_ns[i]
-					       ? human_share(share, shown_ns[i], sums->total_ns)
-					       : ".");
-}
-
-static void add_time(struct text_table *table, uint64_t time_ns, uint64_t count)
-{
-	char buffer[HUMAN_SIZE];
-
-	text_table_cell(table, count ? human_time(buffer, time_ns) : "-");
-}
-
 static void add_line(struct text_table *table, const struct region_list *list, size_t index,
 		     bool has_items)
 {
@@ -71,16 +45,16 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 
 	text_table_cellf(table, "%*s%s%s", indent, "", line->name, line->by_id ? " (by id)" : "");
 	text_table_cell(table, human_count(buffer, region_line_calls(line)));
-	add_time(table, line->sums.total_ns, line->sums.count);
+	text_region_time(table, line->sums.total_ns, line->sums.count);
 	text_table_cell(table, line->parent == REGION_ROOT
 				       ? ""
 				       : human_share(buffer, line->sums.total_ns,
 						     list->lines[line->parent].sums.total_ns));
-	add_parts(table, &line->sums);
-	add_time(table, line->p50_ns, line->sums.count);
-	add_time(table, line->p95_ns, line->sums.count);
-	add_time(table, line->p99_ns, line->sums.count);
-	add_time(table, line->sums.max_ns, line->sums.count);
+	text_region_parts(table, &line->sums);
+	text_region_time(table, line->p50_ns, line->sums.count);
+	text_region_time(table, line->p95_ns, line->sums.count);
+	text_region_time(table, line->p99_ns, line->sums.count);
+	text_region_time(table, line->sums.max_ns, line->sums.count);
 	if (!has_items)
 		return;
 	if (line->sums.items)

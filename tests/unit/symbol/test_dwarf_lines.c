@@ -2,6 +2,7 @@
 /* Tests lines and inlined functions out of DWARF, plain, packed, absent and damaged. */
 #include "symbol/dwarf/dwarf_lines.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "symbol/dwarf/inlined_copies.h"
 #include "symbol_fixture.h"
 
 static struct string_pool *strings;
@@ -411,12 +413,43 @@ static void memory_of_all_files_is_bounded(void **state)
 	dwarf_lines_free(second);
 }
 
+static bool is_inlined_one(void *context, const char *name, char *ret_name)
+{
+	(void)context;
+	snprintf(ret_name, INLINED_NAME_BYTES, "%s", name);
+	return !strncmp(name, "inlined_", 8);
+}
+
+static void counts_copies_of_inlined_functions_and_names_their_callers(void **state)
+{
+	struct inlined_functions functions = {0};
+	struct elf_file file;
+	int fd = open(FIXTURE_DIR "/packed", O_RDONLY);
+
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	assert_int_equal(inlined_copies_find(&file, &budget, is_inlined_one, NULL, &functions), 0);
+	assert_int_equal(functions.items.count, 2);
+	array_foreach(&functions.items, function) {
+		assert_int_equal(function->copies, 1);
+		assert_string_not_equal(function->callers[0], "");
+		assert_string_equal(function->callers[1], "");
+		assert_false(function->has_more_callers);
+	}
+	array_free(&functions.items);
+	budget.cpu_ns = 0;
+	assert_int_equal(inlined_copies_find(&file, &budget, is_inlined_one, NULL, &functions),
+			 -ETIME);
+	elf_file_done(&file);
+	close(fd);
+}
+
 int main(void)
 {
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
 	const struct CMUnitTest tests[] = {
 		test(finds_inlined_functions_and_lines),
 		test(reads_packed_sections),
+		test(counts_copies_of_inlined_functions_and_names_their_callers),
 		test(reads_split_units),
 		test(line_programs_of_split_units_are_of_the_budget),
 		test(says_which_split_file_is_missing),

@@ -25,6 +25,9 @@ struct process_table;
 struct readers;
 struct cgroup_paths;
 
+struct elf_file;
+struct inlined_functions;
+
 struct session_options {
 	enum pkbpf_target_mode target_mode;
 	const uint32_t *pids; /* PROCESS mode */
@@ -55,6 +58,12 @@ struct session_options {
 	 * until session_free. */
 	struct process_table *processes;
 	struct readers *readers; /* borrowed; read files of targets; NULL: that is done here */
+	/* Finds the functions of a file that are copied into their callers
+	 * (elf/inlined_functions.h, symbol/dwarf/inlined_copies.h), of which sources know nothing
+	 * themselves. NULL: nobody does. */
+	int (*find_inlined)(const struct elf_file *file,
+			    bool (*is_meant)(void *context, const char *name, char *ret_name),
+			    void *context, struct inlined_functions *functions);
 	const struct log *log;
 };
 

@@ -104,13 +104,14 @@ static size_t length_of_name(const char *name)
 	return length;
 }
 
-static bool is_meant(const struct function_pattern *pattern, const char *name, char *ret_name)
+bool function_pattern_means(const struct function_pattern *pattern, const char *name,
+			    char *ret_name, size_t size)
 {
 	char plain[NAME_BYTES];
 
 	snprintf(plain, sizeof(plain), "%.*s", (int)length_of_name(name), name);
-	if (!demangle(plain, ret_name, NAME_BYTES))
-		snprintf(ret_name, NAME_BYTES, "%s", plain);
+	if (!demangle(plain, ret_name, size))
+		snprintf(ret_name, size, "%s", plain);
 	return fnmatch(pattern->glob, plain, 0) == 0 || fnmatch(pattern->glob, ret_name, 0) == 0 ||
 	       fnmatch(pattern->glob, name, 0) == 0;
 }
@@ -136,10 +137,11 @@ static int take_symbol(struct matching *matching, const struct elf_symbol *symbo
 		return 0;
 	if (strstr(name, COLD))
 		return add_cold(matching->functions, symbol);
-	if (pattern->address ? symbol->address != pattern->address : !is_meant(pattern, name, text))
+	if (pattern->address ? symbol->address != pattern->address
+			     : !function_pattern_means(pattern, name, text, sizeof(text)))
 		return 0;
 	if (pattern->address)
-		is_meant(pattern, name, text);
+		function_pattern_means(pattern, name, text, sizeof(text));
 	if (symbol->type == STT_GNU_IFUNC) {
 		matching->functions->chosen_later++;
 		return 0;

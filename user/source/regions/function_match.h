@@ -37,6 +37,10 @@ struct matched_functions {		 /* zero-initialised: empty */
 bool function_pattern_parse(char *text, struct function_pattern *ret_pattern);
 /* Does the pattern mean functions of this file? */
 bool function_pattern_has_file(const struct function_pattern *pattern, const char *path);
+/* Does it mean a function of this name, mangled or not? Writes it demangled, without what compilers
+ * add; not for patterns of an address. */
+bool function_pattern_means(const struct function_pattern *pattern, const char *name,
+			    char *ret_name, size_t size);
 /* Adds the functions of a file that are not there yet, by their mangled or demangled names, or, of
  * a stripped file, all or one by address. -ENOMEM. */
 int function_match(const struct elf_file *file, const char *path,

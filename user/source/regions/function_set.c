@@ -27,6 +27,8 @@
 #define NEW_REST_MS  20
 #define REST_MS	     100
 #define TOLD_AT_MOST 5
+/* Reading the stack of a call, and adding to its entry: stacks of ten frames of this machine. */
+#define STACK_NS 2500
 
 enum function_state {
 	FUNCTION_MEASURED,
@@ -194,10 +196,14 @@ static void add_hits(const struct function_set *set, struct function *function)
 		uint64_t hits = __atomic_exchange_n((uint64_t *)&site->hits, 0, __ATOMIC_RELAXED);
 		bool is_emulated = i ? site->condition != PKBPF_EXIT_ALWAYS : function->is_emulated;
 
+		/* It is read where a call ends, or where it is counted. */
+		bool has_stack =
+			set->options.wants_callers && (i || function->state == FUNCTION_COUNTED);
+
 		function->hits[i > 0] += hits;
 		function->cost_ns +=
 			hits * ((is_emulated ? set->price.emulated_ns : set->price.stepped_ns) +
-				set->price.program_ns);
+				set->price.program_ns + (has_stack ? STACK_NS : 0));
 	}
 }
 
@@ -292,6 +298,21 @@ bool function_set_wants(const struct function_set *set, const char *path)
 	for (size_t i = 0; i < set->options.pattern_count; i++)
 		if (function_pattern_has_file(&set->patterns[i], path))
 			return true;
+	return false;
+}
+
+bool function_set_means(struct function_set *set, const char *path, const char *name,
+			char *ret_name, size_t size)
+{
+	for (size_t i = 0; i < set->options.pattern_count; i++) {
+		const struct function_pattern *pattern = &set->patterns[i];
+
+		if (!pattern->address && function_pattern_has_file(pattern, path) &&
+		    function_pattern_means(pattern, name, ret_name, size)) {
+			set->found[i]++;
+			return true;
+		}
+	}
 	return false;
 }
 

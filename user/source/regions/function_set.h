@@ -24,6 +24,7 @@ struct function_set_options {
 	uint32_t most;		/* functions */
 	uint32_t cost_permille; /* of each CPU: what probes may cost */
 	uint32_t cpu_count;
+	bool wants_callers; /* the stack of each call is read, too */
 	const struct log *log;
 	const struct region_probes *probes; /* with the programs; borrowed */
 };
@@ -36,6 +37,10 @@ void function_set_begin(struct function_set *set, struct pkbpf_span_site *sites,
 			uint32_t count);
 /* May any pattern mean functions of this file? */
 bool function_set_wants(const struct function_set *set, const char *path);
+/* Does any pattern mean a function of this name in this file? It is then one that was found. Writes
+ * the name as function_pattern_means() does. */
+bool function_set_means(struct function_set *set, const char *path, const char *name,
+			char *ret_name, size_t size);
 /* Puts probes on the functions of a file that are meant; fd is borrowed. -ENOMEM, and what the
  * kernel says. */
 int function_set_add(struct function_set *set, const struct elf_file *file, int fd,

@@ -179,7 +179,10 @@ const struct option_row region_option_rows[] = {
 	 .text = "NAME is a mangled or a demangled name without parameters, 0xADDRESS one of a "
 		 "stripped file. Calls are seen by probes on the first instructions and on all "
 		 "exits of a function; nothing on its stack changes, so exceptions, longjmp, "
-		 "coroutines and Go go on as before. Inlined calls are not seen. x86-64 only, "
+		 "coroutines and Go go on as before. Calls of inlined copies are not seen; where "
+		 "the "
+		 "program has debug information it is said how many copies there are, and in what. "
+		 "x86-64 only, "
 		 "since Linux 5.15. System calls are seen on all architectures, those of 64-bit "
 		 "programs."},
 	{0, "callers", NULL,

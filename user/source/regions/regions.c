@@ -2,7 +2,6 @@
 /* The source of regions: looks for programs that mark them, and drains their sums. */
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
 #include <signal.h>
@@ -16,20 +15,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/parse_value.h"
 #include "capture/tracing_program.h"
 #include "process/process_table.h"
-#include "source/alloc/sampler_library.h"
-#include "source/mapped_table.h"
-#include "source/regions/function_set.h"
 #include "source/regions/region_callers.h"
-#include "source/regions/region_command.h"
-#include "source/regions/region_files.h"
-#include "source/regions/region_probes.h"
-#include "source/regions/region_rows.h"
-#include "source/regions/syscall_set.h"
-#include "source/source.h"
-#include "source/source_options.h"
+#include "source/regions/regions_private.h"
 
 #include "pkbpf.skel.h"
 
@@ -39,8 +28,6 @@
 #define THREADS 1024U
 /* Regions with an id that are open at one time. */
 #define IDS 8192U
-/* Places of probes that are not ours. */
-#define SITES 4096U
 /* And of functions, with room for new ones before the old ones are gone. */
 #define FUNCTION_SITES	 32768U
 #define FREE_INTERVAL_NS (10 * NS_PER_SECOND)
@@ -51,26 +38,6 @@
 #define HAS_FUNCTIONS 0
 #endif
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
-
-struct source {
-	struct session *session;
-	struct region_probes *probes;
-	struct mapped_table row_table, stack_table, site_table;
-	uint32_t site_count;
-	uint32_t first_syscall;		/* site of system call 0, behind the others */
-	struct function_set *functions; /* NULL: none are wanted */
-	struct syscall_set *syscalls;	/* likewise */
-	bool wants_callers;		/* calls by stack */
-	bool wants_marks;		/* regions that programs mark, and pairs of probes */
-	struct region_pairs pairs;
-	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
-	struct region_rows rows;
-	struct bpf_link *on_exit, *on_exec;
-	struct region_files files;
-	struct event_buffer buffer;
-	uint64_t last_drain_ns, last_freed_ns;
-	bool is_attached;
-};
 
 static void regions_free(struct source *source)
 {
@@ -123,7 +90,7 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 static int size_maps(struct source *source, struct pkbpf_bpf *skeleton,
 		     const struct region_options *options)
 {
-	uint32_t sites = SITES + (options->function_count ? FUNCTION_SITES : 0);
+	uint32_t sites = REGION_SITES + (options->function_count ? FUNCTION_SITES : 0);
 	int err = mapped_table_configure(&source->row_table, skeleton->maps.span_rows, ROWS);
 
 	err = err ? err
@@ -180,6 +147,8 @@ static int choose_functions(struct source *source, const struct region_options *
 		.most = options->max_probes,
 		.cost_permille = options->cost_permille,
 		.cpu_count = session_cpu_count(source->session),
+		.wants_callers =
+			session_options(source->session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS,
 		.log = session_options(source->session)->log,
 		.probes = source->probes,
 	};
@@ -252,150 +221,6 @@ static int regions_configure(struct session *session, const struct source_option
 	return 0;
 }
 
-/* ---- files ---- */
-
-static void say_unwatched(struct source *source, const char *path, const char *why)
-{
-	log_warning(session_options(source->session)->log, "cannot watch the regions of %s: %s",
-		    path, why);
-}
-
-/* Enters the descriptions of sites into the table of the BPF programs. */
-static int describe_sites(struct source *source, struct region_sites *sites)
-{
-	struct pkbpf_span_site *table = source->site_table.items;
-
-	array_foreach(&sites->items, site) {
-		if (site->role != REGION_SITE)
-			continue;
-		if (source->site_count == SITES)
-			return -ENOSPC;
-		site->cookie = source->site_count;
-		table[source->site_count++] = site->description;
-	}
-	return 0;
-}
-
-/* Markers of pkbpf.h and pkbpf.py, and pairs of probes. */
-static void watch_marks(struct source *source, int fd, const char *path, struct region_sites *sites)
-{
-	const struct log *log = session_options(source->session)->log;
-	struct error error;
-
-	if (sites->refused)
-		log_warning(log,
-			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
-			    "and probes on others may break the program",
-			    sites->refused, path);
-	if (sites->refused_functions)
-		log_warning(log,
-			    "%u functions of --region in %s are not watched: probes on their first "
-			    "instructions may break the program",
-			    sites->refused_functions, path);
-	if (!sites->items.count)
-		return;
-	if (describe_sites(source, sites) < 0)
-		say_unwatched(source, path, "too many probes");
-	else if (region_probes_add(source->probes, fd, sites, &error) < 0)
-		say_unwatched(source, path, error.text);
-	else
-		log_info(log, "watching the regions of %s", path);
-}
-
-static void watch_functions(struct source *source, const struct elf_file *file, int fd,
-			    const char *path)
-{
-	int err = function_set_add(source->functions, file, fd, path);
-
-	if (err)
-		log_warning(session_options(source->session)->log,
-			    "cannot watch the functions of %s: %s", path, strerror(-err));
-}
-
-static void watch_file(void *context, int fd, const char *path)
-{
-	struct source *source = context;
-	bool wants_functions = source->functions && function_set_wants(source->functions, path);
-	struct region_sites sites = {0};
-	struct elf_file file;
-
-	if ((!source->wants_marks && !wants_functions) || elf_file_open(&file, fd) < 0)
-		return;
-	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
-		say_unwatched(source, path, "the file cannot be read");
-	if ((sites.items.count || sites.refused || sites.refused_functions || wants_functions) &&
-	    region_files_note_probed(&source->files, fd)) {
-		watch_marks(source, fd, path, &sites);
-		if (wants_functions)
-			watch_functions(source, &file, fd, path);
-	}
-	region_sites_done(&sites);
-	elf_file_done(&file);
-}
-
-static void look_at_file(struct source *source, uint32_t id)
-{
-	struct mapped_file_table *files =
-		process_table_files(session_options(source->session)->processes);
-	struct mapped_file *file = mapped_file_table_get(files, id);
-	int fd;
-
-	if (!file || file->type != MAPPED_FILE_REGULAR ||
-	    !region_files_is_new(&source->files, file))
-		return;
-	fd = mapped_file_open(files, file);
-	if (fd >= 0)
-		watch_file(source, fd, file->path);
-}
-
-static void look_at_process(struct source *source, uint32_t pid)
-{
-	struct process_table *table = session_options(source->session)->processes;
-	const struct process *process = process_table_find(table, pid);
-	const struct address_space *space = process ? process_table_mappings(table, process) : NULL;
-	const struct mapping_list *list = space ? address_space_mappings(space) : NULL;
-
-	for (size_t i = 0; list && i < list->count; i++)
-		if (mapping_has_file(&list->items[i]))
-			look_at_file(source, list->items[i].file);
-}
-
-/* Looks at files that targets have mapped since the last time. */
-static void look_at_files(struct source *source)
-{
-	const struct session_options *options = session_options(source->session);
-	struct u32_list pids = {0};
-	size_t count;
-
-	if (options->target_mode == PKBPF_TARGET_PROCESS) {
-		if (session_targets_now(source->session, &pids) == 0)
-			for (size_t i = 0; i < pids.count; i++)
-				look_at_process(source, pids.items[i]);
-		free(pids.items);
-		return;
-	}
-	count = mapped_file_table_count(process_table_files(options->processes));
-	for (uint32_t id = 0; id < count; id++)
-		look_at_file(source, id);
-}
-
-/* The library that programs load for NVTX and ITT, before they do. */
-static void watch_injected(struct source *source)
-{
-	char path[PATH_MAX];
-	struct error error;
-	int fd;
-
-	if (!source->wants_marks ||
-	    preload_library_find(REGIONS_LIBRARY_NAME, path, sizeof(path), &error))
-		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	watch_file(source, fd, path);
-	close(fd);
-}
-
 /* ---- the interval ---- */
 
 static int regions_attach(struct source *source, struct error *error)
@@ -419,7 +244,7 @@ static int regions_attach(struct source *source, struct error *error)
 	if (err)
 		return err;
 	if (source->functions)
-		function_set_begin(source->functions, source->site_table.items, SITES,
+		function_set_begin(source->functions, source->site_table.items, REGION_SITES,
 				   source->first_syscall);
 	if (source->syscalls)
 		err = syscall_set_attach(source->syscalls, skeleton,
@@ -428,11 +253,8 @@ static int regions_attach(struct source *source, struct error *error)
 					 error);
 	if (err)
 		return err;
-	if (session_options(source->session)->command) {
-		region_command_files(session_options(source->session)->command, watch_file, source);
-		watch_injected(source);
-	}
-	look_at_files(source);
+	region_watch_command(source);
+	region_watch_files(source);
 	return 0;
 }
 
@@ -504,7 +326,7 @@ static int regions_poll(struct source *source)
 	uint64_t now_ns = clock_now_ns();
 	int err;
 
-	look_at_files(source);
+	region_watch_files(source);
 	if (source->functions)
 		function_set_poll(source->functions, source->row_table.items,
 				  source->row_table.count);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Looks for files of targets that mark regions or have functions to be counted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pkbpf/span.h>
+
+#include "base/array.h"
+#include "base/parse_value.h"
+#include "elf/elf_file.h"
+#include "process/process_table.h"
+#include "source/alloc/sampler_library.h"
+#include "source/regions/function_inlined.h"
+#include "source/regions/region_command.h"
+#include "source/regions/regions_private.h"
+
+static void say_unwatched(struct source *source, const char *path, const char *why)
+{
+	log_warning(session_options(source->session)->log, "cannot watch the regions of %s: %s",
+		    path, why);
+}
+
+/* Enters the descriptions of sites into the table of the BPF programs. */
+static int describe_sites(struct source *source, struct region_sites *sites)
+{
+	struct pkbpf_span_site *table = source->site_table.items;
+
+	array_foreach(&sites->items, site) {
+		if (site->role != REGION_SITE)
+			continue;
+		if (source->site_count == REGION_SITES)
+			return -ENOSPC;
+		site->cookie = source->site_count;
+		table[source->site_count++] = site->description;
+	}
+	return 0;
+}
+
+/* Markers of pkbpf.h and pkbpf.py, and pairs of probes. */
+static void watch_marks(struct source *source, int fd, const char *path, struct region_sites *sites)
+{
+	const struct log *log = session_options(source->session)->log;
+	struct error error;
+
+	if (sites->refused)
+		log_warning(log,
+			    "%u USDT probes of %s are not watched: they are no nops of one byte, "
+			    "and probes on others may break the program",
+			    sites->refused, path);
+	if (sites->refused_functions)
+		log_warning(log,
+			    "%u functions of --region in %s are not watched: probes on their first "
+			    "instructions may break the program",
+			    sites->refused_functions, path);
+	if (!sites->items.count)
+		return;
+	if (describe_sites(source, sites) < 0)
+		say_unwatched(source, path, "too many probes");
+	else if (region_probes_add(source->probes, fd, sites, &error) < 0)
+		say_unwatched(source, path, error.text);
+	else
+		log_info(log, "watching the regions of %s", path);
+}
+
+static void watch_functions(struct source *source, const struct elf_file *file, int fd,
+			    const char *path)
+{
+	int err = function_set_add(source->functions, file, fd, path);
+
+	if (err)
+		log_warning(session_options(source->session)->log,
+			    "cannot watch the functions of %s: %s", path, strerror(-err));
+	function_inlined_tell(source->functions, session_options(source->session), file, path);
+}
+
+static void watch_file(void *context, int fd, const char *path)
+{
+	struct source *source = context;
+	bool wants_functions = source->functions && function_set_wants(source->functions, path);
+	struct region_sites sites = {0};
+	struct elf_file file;
+
+	if ((!source->wants_marks && !wants_functions) || elf_file_open(&file, fd) < 0)
+		return;
+	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
+		say_unwatched(source, path, "the file cannot be read");
+	if ((sites.items.count || sites.refused || sites.refused_functions || wants_functions) &&
+	    region_files_note_probed(&source->files, fd)) {
+		watch_marks(source, fd, path, &sites);
+		if (wants_functions)
+			watch_functions(source, &file, fd, path);
+	}
+	region_sites_done(&sites);
+	elf_file_done(&file);
+}
+
+static void look_at_file(struct source *source, uint32_t id)
+{
+	struct mapped_file_table *files =
+		process_table_files(session_options(source->session)->processes);
+	struct mapped_file *file = mapped_file_table_get(files, id);
+	int fd;
+
+	if (!file || file->type != MAPPED_FILE_REGULAR ||
+	    !region_files_is_new(&source->files, file))
+		return;
+	fd = mapped_file_open(files, file);
+	if (fd >= 0)
+		watch_file(source, fd, file->path);
+}
+
+static void look_at_process(struct source *source, uint32_t pid)
+{
+	struct process_table *table = session_options(source->session)->processes;
+	const struct process *process = process_table_find(table, pid);
+	const struct address_space *space = process ? process_table_mappings(table, process) : NULL;
+	const struct mapping_list *list = space ? address_space_mappings(space) : NULL;
+
+	for (size_t i = 0; list && i < list->count; i++)
+		if (mapping_has_file(&list->items[i]))
+			look_at_file(source, list->items[i].file);
+}
+
+/* Looks at files that targets have mapped since the last time. */
+void region_watch_files(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	struct u32_list pids = {0};
+	size_t count;
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS) {
+		if (session_targets_now(source->session, &pids) == 0)
+			for (size_t i = 0; i < pids.count; i++)
+				look_at_process(source, pids.items[i]);
+		free(pids.items);
+		return;
+	}
+	count = mapped_file_table_count(process_table_files(options->processes));
+	for (uint32_t id = 0; id < count; id++)
+		look_at_file(source, id);
+}
+
+/* The library that programs load for NVTX and ITT, before they do. */
+static void watch_injected(struct source *source)
+{
+	char path[PATH_MAX];
+	struct error error;
+	int fd;
+
+	if (!source->wants_marks ||
+	    preload_library_find(REGIONS_LIBRARY_NAME, path, sizeof(path), &error))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	watch_file(source, fd, path);
+	close(fd);
+}
+
+void region_watch_command(struct source *source)
+{
+	const char *command = session_options(source->session)->command;
+
+	if (!command)
+		return;
+	region_command_files(command, watch_file, source);
+	watch_injected(source);
+}
