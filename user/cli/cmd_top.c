@@ -301,13 +301,15 @@ static int watch(struct watching *watching)
 	const struct live_observer observer = {NULL, take_slice, watching};
 	struct error error;
 	enum run_end end;
-	int err = live_run_start(watching->run, &error), stop_err;
+	int err, stop_err;
 
+	/* Loading takes seconds on a busy machine: something is there to be seen meanwhile. */
+	if (open_view(watching, &error) < 0)
+		return fail(watching, &error, EXIT_STATUS_FAILED);
+	err = live_run_start(watching->run, &error);
 	if (err < 0)
 		return fail(watching, &error,
 			    err == -ESRCH ? EXIT_STATUS_EMPTY : EXIT_STATUS_NOT_ALLOWED);
-	if (open_view(watching, &error) < 0)
-		return fail(watching, &error, EXIT_STATUS_FAILED);
 	err = live_run_until_end(watching->run, &observer, &end);
 	stop_err = live_run_stop(watching->run);
 	live_run_finish(watching->run, NULL);

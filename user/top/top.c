@@ -12,6 +12,8 @@
 
 /* Findings need some time to be true, and cost more than a table does. */
 #define FINDING_EVERY_NS (15 * NS_PER_SECOND)
+/* Time without looking, in times of what it took: 0.3 % of a CPU. */
+#define FINDING_REST_TIMES 300
 
 struct top *top_new(const struct top_options *options)
 {
@@ -249,9 +251,13 @@ int top_add_slice(struct top *top, struct profile *slice)
 	}
 	err = top_slices_add(&top->slices, slice);
 	top->since_finding_ns += info->end_ns - info->start_ns;
-	if (top->since_finding_ns >= FINDING_EVERY_NS) {
+	if (top->since_finding_ns >= FINDING_EVERY_NS &&
+	    top->since_finding_ns / FINDING_REST_TIMES >= top->finding_took_ns) {
+		uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
 		top->since_finding_ns = 0;
 		alarm_err = find_alarm(top);
+		top->finding_took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 	}
 	if (!top->frozen) {
 		int shown_err = top_refresh(top);

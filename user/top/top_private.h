@@ -36,6 +36,7 @@ struct top {
 	struct top_slices slices;
 	double history[TOP_HISTORY]; /* busy percent of slices, -1 unknown; the last is newest */
 	uint64_t since_finding_ns;   /* length of the slices since alarms were looked for */
+	uint64_t finding_took_ns;    /* CPU time, when they were last */
 	char finding[FINDING_TEXT_SIZE]; /* the worst alarm of the last minute */
 
 	/* What is shown: a profile, either the last slice or a merged one of our own. */

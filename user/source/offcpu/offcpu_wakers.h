@@ -14,6 +14,7 @@ struct offcpu_wakers { /* zero-initialized: off */
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *link; /* NULL: not attached */
 	uint64_t start_ns, next_stacks_ns;
+	uint64_t attach_took_ns, next_attach_ns;
 	bool failed; /* attaching failed; not retried */
 };
 
