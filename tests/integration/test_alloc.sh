@@ -21,6 +21,28 @@ record -e alloc --alloc -o out.folded -- sh -c '"$0" && "$0" && exec "$0"' "$wor
 awk '$1 ~ /^allocations;.*large_leak_leaf$/ { sum += $NF } END { exit sum != 3 * 10 * 1048576 }' out.live.folded ||
 	fail "large blocks of three processes: $(grep large_leak out.live.folded)"
 
+begin "allocations of regions"
+cat >marked.c <<'C'
+#include <stdlib.h>
+#include <pkbpf/pkbpf.h>
+static void *volatile here;
+static void load(void) { PKBPF_REGION("load"); for (int i = 0; i < 20; i++) here = malloc(100000); }
+static void compute(void) { PKBPF_REGION("compute"); for (int i = 0; i < 100; i++) free(here = malloc(50000)); }
+int main(void) { for (int i = 0; i < 20; i++) { PKBPF_REGION("step"); load(); compute(); here = malloc(200000); } return 0; }
+C
+cc -O1 -fno-builtin -I"$here/../../include" -o marked marked.c && record -e alloc --alloc --alloc-rate 4K --regions -o out.json -- ./marked &&
+	checker - out.json <<'PYTHON'
+import sys
+import checks
+
+# Blocks much larger than the rate are all sampled.
+true = {"step": (2420, 144000000, 420, 44000000), "load": (400, 40000000, 400, 40000000), "compute": (2000, 100000000, 0, 0)}
+names = ("allocations", "allocated_bytes", "live_objects", "live_bytes")
+for section in ("regions", "regions_by_name"):
+    told = {row["name"]: tuple(row.get(name) for name in names) for row in checks.read_report(sys.argv[1])[section]}
+    checks.check(told == true, f"{section}: {told}, it did {true}")
+PYTHON
+
 begin "forks of a process that has hit the probes often"
 # Where the kernel replaces a probe by a call, a child may lack what is called.
 cat >forks.c <<'C'

@@ -231,9 +231,8 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 	}
 	memcpy(place.comm, process->comm, sizeof(place.comm));
 	place.stack = place_of(aggregator, site, end_ns);
-	/* A full list is no loss: the stacks of the profile have all. */
-	if (place.stack == UINT32_MAX ||
-	    heap_list_add(profile_heaps(aggregator->running), &place) == -ENOMEM)
+	/* What a full list leaves out is no loss: the stacks of the profile have all. */
+	if (place.stack == UINT32_MAX || heap_list_add(profile_heaps(aggregator->running), &place))
 		profile_info(aggregator->running)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
 }
 

@@ -492,7 +492,6 @@ static int read_relations(struct decoding *work)
 		rows[i].stack = find_stack(work, rows[i].stack);
 		rows[i].other_stack = find_stack(work, rows[i].other_stack);
 		err = relation_list_add(profile_relations(work->profile), &rows[i]);
-		err = err == -ENOSPC ? 0 : err;
 	}
 	return err;
 }
@@ -571,7 +570,6 @@ static int read_heaps(struct decoding *work)
 		err = rows[i].stack == UINT32_MAX
 			      ? -EBADMSG
 			      : heap_list_add(profile_heaps(work->profile), &rows[i]);
-		err = err == -ENOSPC ? 0 : err;
 	}
 	return err;
 }
@@ -586,7 +584,6 @@ static int read_memory(struct decoding *work)
 		if (slice_choice_is_of_processes(work->choice) && !is_chosen_pid(work, rows[i].pid))
 			continue;
 		err = memory_list_add(profile_memory(work->profile), &rows[i]);
-		err = err == -ENOSPC ? 0 : err;
 	}
 	return err;
 }

@@ -33,11 +33,38 @@ static const struct text_column columns[] = {
 	{.title = "p95", .expendable = 4},
 	{.title = "p99"},
 	{.title = "max"},
-	{.title = "items/s", .expendable = 3}, /* last: only where there are any */
 };
 
+/* Behind the others, where there is anything of it. */
+static const struct text_column item_column = {.title = "items/s", .expendable = 3};
+static const struct text_column heap_columns[] = {
+	{.title = "allocated", .expendable = 1},
+	{.title = "live"},
+};
+
+struct extra_columns {
+	bool items, heap;
+};
+
+static void add_extra(struct text_table *table, const struct region_line *line,
+		      struct extra_columns extra)
+{
+	const struct region_heap *heap = &line->heap;
+	char buffer[HUMAN_SIZE];
+
+	if (extra.items && line->sums.items)
+		text_table_cell(table, human_count(buffer, human_whole(line->items_per_second)));
+	else if (extra.items)
+		text_table_cell(table, ".");
+	if (!extra.heap)
+		return;
+	text_table_cell(table,
+			heap->allocated_bytes ? human_bytes(buffer, heap->allocated_bytes) : ".");
+	text_table_cell(table, heap->live_bytes ? human_bytes(buffer, heap->live_bytes) : ".");
+}
+
 static void add_line(struct text_table *table, const struct region_list *list, size_t index,
-		     bool has_items)
+		     struct extra_columns extra)
 {
 	const struct region_line *line = &list->lines[index];
 	int indent = line->depth < MAX_INDENT / 2 ? 2 * (int)line->depth : MAX_INDENT;
@@ -55,12 +82,7 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 	text_region_time(table, line->p95_ns, line->sums.count);
 	text_region_time(table, line->p99_ns, line->sums.count);
 	text_region_time(table, line->sums.max_ns, line->sums.count);
-	if (!has_items)
-		return;
-	if (line->sums.items)
-		text_table_cell(table, human_count(buffer, human_whole(line->items_per_second)));
-	else
-		text_table_cell(table, ".");
+	add_extra(table, line, extra);
 }
 
 static const char *comm_of(const struct region_list *list, size_t index)
@@ -79,25 +101,45 @@ static size_t lines_of_comm(const struct region_list *list, size_t first)
 	return end - first;
 }
 
-static bool has_any_items(const struct region_list *list, size_t first, size_t count)
+static struct extra_columns extra_of(const struct region_list *list, size_t first, size_t count)
 {
-	for (size_t i = first; i < first + count; i++)
-		if (list->lines[i].sums.items)
-			return true;
-	return false;
+	struct extra_columns extra = {0};
+
+	for (size_t i = first; i < first + count; i++) {
+		extra.items |= list->lines[i].sums.items != 0;
+		extra.heap |=
+			list->lines[i].heap.allocated_objects || list->lines[i].heap.live_objects;
+	}
+	return extra;
+}
+
+#define MOST_COLUMNS (ARRAY_SIZE(columns) + 1 + ARRAY_SIZE(heap_columns))
+
+/* Returns how many there are. */
+static size_t choose_columns(struct text_column *all, struct extra_columns extra)
+{
+	size_t count = ARRAY_SIZE(columns);
+
+	memcpy(all, columns, sizeof(columns));
+	if (extra.items)
+		all[count++] = item_column;
+	for (size_t i = 0; extra.heap && i < ARRAY_SIZE(heap_columns); i++)
+		all[count++] = heap_columns[i];
+	return count;
 }
 
 static int write_comm(const struct text_report *report, const struct region_list *list,
 		      size_t first, size_t count)
 {
-	bool has_items = has_any_items(list, first, count);
+	struct extra_columns extra = extra_of(list, first, count);
+	struct text_column all[MOST_COLUMNS];
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
-		text_table_new(columns, ARRAY_SIZE(columns) - !has_items);
+		text_table_new(all, choose_columns(all, extra));
 
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		add_line(table, list, first + i, has_items);
+		add_line(table, list, first + i, extra);
 	return text_table_write(table, report->width, report->out);
 }
 
@@ -127,6 +169,9 @@ static void write_notes(const struct text_report *report, const struct region_li
 		text_append(text, sizeof(text),
 			    "%s of their time is not divided (record offcpu events as well); ",
 			    human_share(number, undivided_ns, total_ns));
+	if (extra_of(list, 0, list->count).heap)
+		text_append(text, sizeof(text),
+			    "allocated and live: estimates, with regions inside; ");
 	if (!text[0])
 		return;
 	text[strlen(text) - 2] = '\0';

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "rows/region_heap.h"
 
 DEFINE_CLEANUP(struct region_table *, region_table_free)
 
@@ -244,6 +245,7 @@ int region_list_init(struct region_list *list, const struct profile *profile,
 	err = merge(profile, grouping, merged);
 	err = err ? err : link_children(&work);
 	err = err ? err : list_lines(list, &work, grouping);
+	err = err ? err : region_heap_add(list, profile, grouping);
 	if (err)
 		region_list_done(list);
 	return err;

@@ -17,6 +17,12 @@ enum region_grouping {
 	REGION_BY_NAME,
 };
 
+/* Allocations, estimated from samples. Live: not freed at the end. */
+struct region_heap {
+	uint64_t allocated_objects, allocated_bytes;
+	uint64_t live_objects, live_bytes;
+};
+
 struct region_line {
 	const char *name; /* not escaped; of the profile */
 	const char *comm; /* of its process; "": unknown, or REGION_BY_NAME */
@@ -30,6 +36,7 @@ struct region_line {
 	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
 	double items_per_second;	 /* items / wall time in the region; 0: no items */
+	struct region_heap heap;	 /* with regions inside; 0 without allocations of regions */
 };
 
 struct region_list {		   /* zero-initialised: empty */

@@ -145,6 +145,24 @@ static void a_stack_that_never_came_is_counted(void **state)
 			 1);
 }
 
+static void a_full_list_keeps_what_grows(void **state)
+{
+	struct heap_list list = {0};
+	size_t growing = 0;
+
+	for (uint32_t i = 0; i < 3 * HEAP_PLACES_MAX; i++) {
+		struct heap_place place = {.stack = i, .live = {.bytes = i % 1000}};
+
+		place.trend = i % HEAP_PLACES_MAX == 5 ? HEAP_TREND_GROWS : HEAP_TREND_UNKNOWN;
+		assert_int_equal(heap_list_add(&list, &place), 0);
+	}
+	assert_in_range(list.items.count, HEAP_PLACES_MAX / 2, HEAP_PLACES_MAX);
+	array_foreach(&list.items, place)
+		growing += place->trend == HEAP_TREND_GROWS;
+	assert_int_equal(growing, 3);
+	heap_list_done(&list);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -153,6 +171,7 @@ int main(void)
 		TEST(what_was_not_freed_is_live_at_the_end),
 		TEST(exec_takes_the_heap_with_it),
 		TEST(a_stack_that_never_came_is_counted),
+		TEST(a_full_list_keeps_what_grows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,6 +133,61 @@ static void a_region_inside_its_like_adds_no_time(void **state)
 	region_list_done(&list);
 }
 
+/* An allocation by main() in the innermost of these regions. */
+static void allocate(uint32_t pid, const char *outer, const char *inner, uint32_t kind)
+{
+	struct profile *profile = fake.profile;
+	uint32_t frames[3], count = 0;
+	struct profile_row row = {
+		.kind = kind,
+		.process = process_table_get(fake.processes, pid, "train")->id,
+		.tid = PROFILE_NO_THREAD,
+		.comm = profile_intern_comm(profile, "train"),
+		.count = 2,
+		.weight = 1000,
+	};
+
+	frames[count++] = profile_intern_frame(
+		profile, &(struct frame_location){.space = FRAME_UNMAPPED, .object = row.process});
+	if (inner)
+		frames[count++] = profile_intern_region(profile, (uint32_t)inner[0], inner);
+	frames[count++] = profile_intern_region(profile, (uint32_t)outer[0], outer);
+	row.stack = profile_intern_stack(profile, frames, count);
+	assert_int_equal(profile_add(profile, &row), 0);
+}
+
+static void allocations_belong_to_the_regions_around_them(void **state)
+{
+	struct region_list list;
+
+	allocate(7, "step", "load", PKBPF_PROFILE_ALLOC);
+	allocate(7, "step", NULL, PKBPF_PROFILE_ALLOC);
+	allocate(8, "step", NULL, PKBPF_PROFILE_LIVE);
+	allocate(8, "none", NULL, PKBPF_PROFILE_ALLOC);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_COMM), 0);
+	assert_int_equal(list.lines[0].heap.allocated_bytes, 2000);
+	assert_int_equal(list.lines[0].heap.allocated_objects, 4);
+	assert_int_equal(list.lines[0].heap.live_bytes, 1000);
+	assert_int_equal(list.lines[1].heap.allocated_bytes, 0);
+	assert_int_equal(list.lines[2].heap.allocated_bytes, 1000);
+	region_list_done(&list);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_PROCESS), 0);
+	assert_int_equal(list.lines[0].pid, 8);
+	assert_int_equal(list.lines[0].heap.allocated_bytes, 0);
+	assert_int_equal(list.lines[0].heap.live_objects, 2);
+	region_list_done(&list);
+}
+
+static void allocations_in_a_region_inside_its_like_count_once(void **state)
+{
+	struct region_list list;
+
+	allocate(7, "load", "load", PKBPF_PROFILE_ALLOC);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_NAME), 0);
+	assert_int_equal(region_list_find(&list, "load")->heap.allocated_bytes, 1000);
+	region_list_done(&list);
+}
+
 static void slices_add_up(void **state)
 {
 	struct profile *slice = slice_new();
@@ -228,6 +283,10 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			rows_by_region_have_what_was_in_no_region_inside_of_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(allocations_belong_to_the_regions_around_them,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(allocations_in_a_region_inside_its_like_count_once,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(slices_add_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_that_cannot_be_is_counted_as_malformed,
 						setup, teardown),

@@ -42,6 +42,12 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 	json_writer_u64(writer, "major_faults", sums->major_faults);
 	json_writer_u64(writer, "read_bytes", sums->read_bytes);
 	json_writer_u64(writer, "written_bytes", sums->written_bytes);
+	if (!line->heap.allocated_objects && !line->heap.live_objects)
+		return;
+	json_writer_u64(writer, "allocations", line->heap.allocated_objects);
+	json_writer_u64(writer, "allocated_bytes", line->heap.allocated_bytes);
+	json_writer_u64(writer, "live_objects", line->heap.live_objects);
+	json_writer_u64(writer, "live_bytes", line->heap.live_bytes);
 }
 
 static void write_line(struct json_writer *writer, const struct region_list *list, size_t index)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* Below this many samples, the interval is that of the number of points of a Poisson process. */
 #define FEW_SAMPLES 10
@@ -13,12 +14,31 @@ void heap_list_done(struct heap_list *list)
 	array_free(&list->items);
 }
 
+/* Allocated bytes that say as much as one that is alive. */
+#define ALLOCATED_PER_LIVE 1000
+
+static int compare_worth(const void *left, const void *right)
+{
+	const struct heap_place *a = left, *b = right;
+	uint64_t a_bytes = a->live.bytes + a->allocated.bytes / ALLOCATED_PER_LIVE;
+	uint64_t b_bytes = b->live.bytes + b->allocated.bytes / ALLOCATED_PER_LIVE;
+
+	if (a->trend != b->trend)
+		return a->trend > b->trend ? -1 : 1;
+	if (a_bytes != b_bytes)
+		return a_bytes > b_bytes ? -1 : 1;
+	return a->stack < b->stack ? -1 : a->stack > b->stack;
+}
+
 int heap_list_add(struct heap_list *list, const struct heap_place *place)
 {
 	struct heap_place *item;
 
-	if (list->items.count >= HEAP_PLACES_MAX)
-		return -ENOSPC;
+	/* Processes that end without end must leave room for those that go on. */
+	if (list->items.count >= HEAP_PLACES_MAX) {
+		qsort(list->items.items, list->items.count, sizeof(*item), compare_worth);
+		list->items.count = HEAP_PLACES_MAX / 2;
+	}
 	item = array_add(&list->items);
 	if (!item)
 		return -ENOMEM;

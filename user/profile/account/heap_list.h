@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The heaps of processes at the end of a capture, by the place of allocation. At most
- * HEAP_PLACES_MAX. One owner thread. */
+ * HEAP_PLACES_MAX: of more, those of which a trend is known come first, then those with most bytes.
+ * One owner thread. */
 #ifndef PKBPF_PROFILE_ACCOUNT_HEAP_LIST_H
 #define PKBPF_PROFILE_ACCOUNT_HEAP_LIST_H
 
@@ -38,7 +39,7 @@ struct heap_list { /* zero-initialized: empty */
 };
 
 void heap_list_done(struct heap_list *list);
-/* -ENOMEM; -ENOSPC. */
+/* The list may be in another order then. -ENOMEM. */
 int heap_list_add(struct heap_list *list, const struct heap_place *place);
 /* Updates stacks after a merge: numbers[old] is the new one. */
 void heap_list_renumber(struct heap_list *list, const uint32_t *numbers);

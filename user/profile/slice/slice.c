@@ -367,7 +367,7 @@ static int merge_heaps(struct merging *work)
 		if (copy.peak_ns)
 			copy.peak_ns = time_there(work, copy.peak_ns);
 		/* The list is limited. */
-		if (heap_list_add(&work->into->heaps, &copy) == -ENOMEM)
+		if (heap_list_add(&work->into->heaps, &copy))
 			return -ENOMEM;
 	}
 	return 0;

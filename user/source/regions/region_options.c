@@ -154,7 +154,9 @@ const struct option_row region_option_rows[] = {
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_FLAG,
 	 OPTION_AT(struct source_options, regions.wanted),
 	 .text = "Each region gets its count, wall time, percentiles and, with the events of "
-		 "offcpu, its time on the CPU, in the run queue, asleep and in disk waits."},
+		 "offcpu, its time on the CPU, in the run queue, asleep and in disk waits. With "
+		 "--alloc also what it allocates, and what of that lives at the end; then stacks "
+		 "begin with the regions they are in, as for --region-frames."},
 	{0, "region-frames", NULL, "as --regions; stacks begin with the regions they are in",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_FLAG,
 	 OPTION_AT(struct source_options, regions.frames),

@@ -177,6 +177,13 @@ static void leave_out_sites(struct pkbpf_bpf *skeleton)
 	bpf_program__set_autoload(skeleton->progs.span_function, false);
 }
 
+/* What a region allocates is told by the stacks of allocations. */
+static bool wants_frames(const struct session *session, const struct region_options *regions)
+{
+	return regions->frames || (regions->wanted && session_options(session)->kinds_mask &
+							      1U << PKBPF_PROFILE_ALLOC);
+}
+
 static int regions_configure(struct session *session, const struct source_options *options,
 			     struct source **ret_source, struct error *error)
 {
@@ -209,7 +216,7 @@ static int regions_configure(struct session *session, const struct source_option
 	}
 	skeleton->rodata->span_config.has_accounts =
 		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
-	skeleton->rodata->span_config.want_frames = options->regions.frames;
+	skeleton->rodata->span_config.want_frames = wants_frames(session, &options->regions);
 	source->wants_callers =
 		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS ? true : false;
 	skeleton->rodata->span_config.want_callers = source->wants_callers;
