@@ -77,9 +77,20 @@ _Static_assert(AT_ORIG_AX == AT_DI + 1, "side by side");
 /* Reads the system call of the current thread. false: it cannot be read. */
 static __always_inline bool read_call(struct call *ret_call)
 {
-	__u64 address = task_regs_address();
+	const struct pt_regs *regs;
 
-	return !bpf_probe_read_kernel(ret_call, sizeof(*ret_call), (void *)(address + CALL_AT * 8));
+	if (!task_pt_regs_exists())
+		return !bpf_probe_read_kernel(ret_call, sizeof(*ret_call),
+					      (void *)(task_regs_address() + CALL_AT * 8));
+	regs = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+#if defined(__TARGET_ARCH_x86)
+	ret_call->argument = regs->di;
+	ret_call->number = regs->orig_ax;
+#else
+	ret_call->argument = regs->orig_x0;
+	ret_call->number = regs->syscallno;
+#endif
+	return true;
 }
 
 /* Does the sleep belong to the message? A thread that slept in another call than that of the

@@ -133,6 +133,7 @@ struct user_pt_regs {
 };
 struct pt_regs {
 	struct user_pt_regs user_regs;
+	u64 orig_x0;
 	s32 syscallno;
 };
 #endif
