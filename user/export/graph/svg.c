@@ -34,7 +34,7 @@ DEFINE_CLEANUP(struct call_tree *, call_tree_free)
 /* Names of C++ functions grow without bound. */
 #define NAME_MAX_BYTES 1024
 #define HOTTEST	       10
-#define PLACE_COLUMNS  100
+#define PLACE_COLUMNS  72
 
 struct graph {
 	const struct call_tree *tree;
@@ -232,12 +232,10 @@ static int print_hottest(const struct graph *graph, const struct function_table 
 	return 0;
 }
 
-/* "CPU, 2,970 samples at 99 Hz in 30.0 s from 2026-03-01 12:00:05 UTC" */
+/* "CPU, 2,970 samples at 99 Hz in 30.0 s" */
 static void print_heading(const struct graph *graph, const struct profile_info *info)
 {
-	time_t seconds = (time_t)(info->start_unix_ns / (int64_t)NS_PER_SECOND);
-	char text[HUMAN_SIZE], start[64];
-	struct tm calendar;
+	char text[HUMAN_SIZE];
 
 	fprintf(graph->out, "%s, ", kind_ops_of(graph->options->kind)->title);
 	print_weight(graph, graph->nodes[0].total);
@@ -245,9 +243,18 @@ static void print_heading(const struct graph *graph, const struct profile_info *
 		fprintf(graph->out, " at %" PRIu32 " Hz", info->frequency_hz);
 	if (info->end_ns > info->start_ns)
 		fprintf(graph->out, " in %s", human_time(text, info->end_ns - info->start_ns));
+}
+
+/* ", from 2026-03-01 12:00:05 UTC", in a line of its own only where the place is not known. */
+static void print_time(const struct graph *graph, const struct profile_info *info, bool is_first)
+{
+	time_t seconds = (time_t)(info->start_unix_ns / (int64_t)NS_PER_SECOND);
+	struct tm calendar;
+	char start[64];
+
 	if (info->start_unix_ns > 0 && gmtime_r(&seconds, &calendar) &&
 	    strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &calendar))
-		fprintf(graph->out, " from %s UTC", start);
+		fprintf(graph->out, "%sfrom %s UTC", is_first ? "" : ", ", start);
 }
 
 /* "pid 812 on db-3"; a command can be as long as it likes. */
@@ -262,6 +269,7 @@ static void print_place(const struct graph *graph, const struct profile_info *in
 		fputs(label[0] ? " on " : "", graph->out);
 		escape_markup(graph->out, info->host);
 	}
+	print_time(graph, info, !label[0] && !info->host[0]);
 }
 
 static void print_losses(const struct graph *graph, const struct profile *profile)
@@ -310,6 +318,7 @@ static int print_document(const struct graph *graph, const struct profile *profi
 		"\" viewBox=\"0 0 %d %" PRIu32 "\" role=\"img\"%s>\n<title>Flame graph: ",
 		WIDTH, height, WIDTH, height, graph->options->icicle ? " data-icicle=\"1\"" : "");
 	print_heading(graph, info);
+	print_time(graph, info, false);
 	fputs("</title>\n", graph->out);
 	err = print_hottest(graph, functions);
 	if (err)

@@ -4,15 +4,16 @@
 const DEEPEST = 65536;
 function makeTree(name, depth) {
 	const length = name.length, end = new Uint32Array(length), parent = new Int32Array(length), open = new Uint32Array(DEEPEST + 1);
-	let count = 0;
+	let count = 0, deepest = 0;
 	for (let i = 0; i < length; i++) {
 		const deep = depth[i];
 		while (count > deep) end[open[--count]] = i;
 		parent[i] = count ? open[count - 1] : -1;
 		open[count++] = i;
+		if (count > deepest) deepest = count;
 	}
 	while (count) end[open[--count]] = length;
-	return {name, depth, length, end, parent};
+	return {name, depth, length, end, parent, deepest};
 }
 
 /* Adds what nodes have of their own to those that contain them. */

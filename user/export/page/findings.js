@@ -28,7 +28,7 @@ function cpuTile() {
 	/* Without a queue, all CPUs may be in use and nobody has to wait. One thread that waits for much of its time is one that has to. */
 	const isShort = busy >= 90 && (queued >= 1 || waiting > .25 * (waiting + (onCpuOf(total) || 0))), tag = isShort ? "saturated" : busy >= 90 ? "nearly all in use" : "not saturated";
 	return tile("CPU, " + plural(host.cpus, "CPUs"), tag, isShort, [busy.toFixed(0), "% busy"],
-		    [queued === null ? "" : digits(queued) + (queued === 1 ? " thread" : " threads") + " in the run queue", p99 ? "p99 wait " + time(p99) : ""], busy / 100);
+		    [queued === null ? "" : digits(queued) + " in the run queue", p99 ? "p99 wait " + time(p99) : ""], busy / 100);
 }
 function diskTile() {
 	const devices = (profile.report.devices || []).slice().sort((a, b) => b.requests - a.requests), disk = devices[0];
@@ -36,7 +36,7 @@ function diskTile() {
 	const slowest = disk.operations.reduce((a, b) => (b.device_time || {}).p99_ns > (a.device_time || {}).p99_ns ? b : a), p99 = slowest.device_time ? slowest.device_time.p99_ns : 0;
 	const seconds = profile.durationNs / 1e9;
 	return tile("Disk " + disk.name, devices.length > 1 ? "busiest of " + devices.length : "", false, figureOf(time(p99)).map((x, i) => i ? `${x} p99 ${slowest.operation}` : x),
-		    [count(disk.requests / seconds) + " requests/s", bytes(disk.bytes / seconds) + "/s"], null);
+		    [plural(Math.round(disk.requests / seconds), "requests") + "/s", bytes(disk.bytes / seconds) + "/s"], null);
 }
 function memoryTile() {
 	const {host, total} = profile.report, memory = total.memory || {};
@@ -67,7 +67,7 @@ function stackEnds() {
 function profileTile() {
 	const ends = stackEnds(), {samples} = profile.report, lost = samples && samples.expected ? samples.lost / samples.expected : 0;
 	return tile("This profile", percent(lost) + " of samples lost", lost > .01, ends.all ? [(100 * ends.complete / ends.all).toFixed(1), "% complete"] : ["\u2013", ""],
-		    [count(ends.complete) + " of", count(ends.all) + " user stacks"], ends.all ? ends.complete / ends.all : null);
+		    ends.all ? ["of " + count(ends.all), "user stacks"] : ["no user stacks"], ends.all ? ends.complete / ends.all : null);
 }
 function showResources() {
 	$("#resources").replaceChildren(...[cpuTile(), diskTile(), memoryTile(), machineTile(), profileTile()].filter(Boolean));

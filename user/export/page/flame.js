@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A flame graph on a canvas. Its cost follows what is to be seen: what lies outside of the window or
  * is narrower than half a pixel is skipped with all below it. */
-const ROW_HEIGHT = 20, NARROWEST = .5, LABEL_MIN = 26;
+const ROW_HEIGHT = 20, LEAST_HEIGHT = 240, NARROWEST = .5, LABEL_MIN = 26;
 const calm = matchMedia("(prefers-reduced-motion:reduce)");
 let palette;
 
@@ -27,7 +27,7 @@ function tip(children, x, y) {
 }
 
 class Flame {
-	/* options: label, format(value), isRootBelow(), onSelect(flame, node), onZoom(flame), onFunction(name) */
+	/* options: label, fits: no higher than its tree, format(value), isRootBelow(), onSelect(flame, node), onZoom(flame), onFunction(name) */
 	constructor(host, options) {
 		this.options = options;
 		this.selected = this.zoomed = 0;
@@ -114,6 +114,8 @@ class Flame {
 	}
 
 	resize() {
+		/* No higher than any filter could make it, so that it does not jump. */
+		if (this.options.fits) this.scroller.style.maxHeight = Math.max(LEAST_HEIGHT, this.model.tree.deepest * ROW_HEIGHT + 4) + "px";
 		this.height = Math.max((this.model.lowest[this.zoomed] + 1) * ROW_HEIGHT + 4, this.scroller.clientHeight);
 		this.spacer.style.height = this.height + "px";
 		this.scroller.scrollTop = this.isRootBelow() ? this.height : 0;

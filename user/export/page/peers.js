@@ -32,11 +32,11 @@ function peerHead(key, title, classes) {
 		  el("button", {type: "button", "data-key": "peer " + key, onclick() { change(() => state.peerSort = [key, sorted === key ? -direction : first]); }}, title));
 }
 
-function peerRow(peer) {
+function peerRow(peer, columns) {
 	const failures = peer.failures.map(failure => `${count(failure.count)} ${failure.error}`).join(", ");
 	return el("tr", {}, el("td", {class: "l"}, el("span", {class: "nm"}, peer.comm), el("span", {class: "pid"}, peer.pid || "")),
 		  el("td", {class: "l", title: peer.peer}, peer.peer),
-		  PEER_COLUMNS.map(([key, , classes, value, format]) => el("td", {class: classes, title: key === "failed" && failures ? failures : null}, cell(value(peer) || undefined, format))));
+		  columns.map(([key, , classes, value, format]) => el("td", {class: classes, title: key === "failed" && failures ? failures : null}, cell(value(peer) || undefined, format))));
 }
 
 function responseFigures(peers) {
@@ -45,6 +45,9 @@ function responseFigures(peers) {
 	return timed.map(peer => histogramFigure(`${peer.comm} \u2192 ${peer.peer}`, peer.responses.count, peer.responses, axis, "answers"));
 }
 
+/* Without those in which no peer has anything, as connections of datagrams. */
+const usedPeerColumns = peers => PEER_COLUMNS.filter(([key, , , value]) => key === state.peerSort[0] || peers.some(value));
+
 function showPeers() {
 	const peers = (profile.report.peers || []).filter(isOfPick);
 	if (!profile.report.peers) return;
@@ -52,11 +55,11 @@ function showPeers() {
 		fill("network", head("network", "Network"), el("p", {class: "empty"}, "No message was sent or received."));
 		return;
 	}
-	const sorted = [...peers].sort(comparePeers), shown = state.allPeers ? sorted : sorted.slice(0, PEERS_SHOWN), figures = responseFigures(peers);
+	const sorted = [...peers].sort(comparePeers), shown = state.allPeers ? sorted : sorted.slice(0, PEERS_SHOWN), figures = responseFigures(peers), columns = usedPeerColumns(profile.report.peers);
 	fill("network", head("network", "Network, by process and peer"),
 	     el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "vh"}, "Messages, waits and answers by process and peer"),
-		el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "Process"), peerHead("peer", "Peer", "l"), PEER_COLUMNS.map(([key, title, classes]) => peerHead(key, title, classes)))),
-		el("tbody", {}, shown.map(peerRow)))),
+		el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "Process"), peerHead("peer", "Peer", "l"), columns.map(([key, title, classes]) => peerHead(key, title, classes)))),
+		el("tbody", {}, shown.map(peer => peerRow(peer, columns))))),
 	     sorted.length > PEERS_SHOWN ? el("div", {class: "pb", style: "padding-top:8px"}, el("button", {class: "link", type: "button", onclick() { change(() => state.allPeers = !state.allPeers); }}, state.allPeers ? `Show the first ${PEERS_SHOWN}` : `Show ${count(sorted.length - PEERS_SHOWN)} more`)) : null,
 	     figures.length ? [el("div", {class: "ph", style: "border-top:1px solid var(--line)"}, el("h3", {}, "Time from the last message to the answer")), el("div", {class: "hs"}, figures)] : null);
 }

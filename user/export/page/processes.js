@@ -147,7 +147,7 @@ function showProcesses() {
 			el("thead", {}, el("tr", {}, headCell("name", title[state.by], "l"), hasContainers() ? headCell("container", "Container", "l c3") : null, headCell("active", state.bars === "wall" ? "Thread states" : "Active time", "l"),
 				shownColumns().map(([key, name, classes]) => headCell(key, name, classes)), headCell("hot", "Hottest function on CPU", "l c3 wide"))),
 			el("tbody", {}, shown.map(group => bodyRow(group, largest))))),
-		shown.length ? null : el("p", {class: "empty"}, `No row matches \u201c${state.rowFilter}\u201d.`),
+		shown.length ? null : el("p", {class: "empty"}, state.rowFilter ? `No row matches \u201c${state.rowFilter}\u201d.` : "Nothing of the targets ran, or waited for what was recorded."),
 		found.length > ROWS_SHOWN ? el("div", {class: "pb", style: "padding-top:8px"}, el("button", {class: "link", type: "button", onclick() { change(() => state.allRows = !state.allRows); }},
 			state.allRows ? `Show the first ${ROWS_SHOWN}` : `Show ${count(found.length - ROWS_SHOWN)} more`)) : null);
 }

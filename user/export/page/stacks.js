@@ -76,7 +76,7 @@ function showGraph(model, format) {
 		graph = null;
 		return;
 	}
-	graph = new Flame(host, {
+	graph = new Flame(host, {fits: true,
 		label: `Flame graph, ${profile.kinds[kind].title}, ${format(model.total[0])}. Arrow keys move, Enter zooms, Escape returns. The table Functions has the same figures.`, format,
 		isRootBelow: () => state.rootBelow, onSelect: (flame, node) => showStatus(status, flame, node),
 		onZoom: flame => { showCrumbs(crumbs, flame); showStatus(status, flame, flame.zoomed); },
