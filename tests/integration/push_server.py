@@ -46,7 +46,32 @@ def check_otlp(body):
     return " ".join(names)
 
 
-CHECKS = {"/push.v1.PusherService/Push": check_pyroscope, "/v1/metrics": check_otlp}
+def check_otlp_profiles(body):
+    """Functions of CPU samples with their times, after following every index."""
+    tables = body["dictionary"]
+    strings = tables["stringTable"]
+    assert strings[0] == "" and not tables["mappingTable"][0] and not tables["stackTable"][0]
+    times = {}
+    for resource in body["resourceProfiles"]:
+        assert any(a["key"] == "host.name" for a in resource["resource"]["attributes"])
+        for profile in resource["scopeProfiles"][0]["profiles"]:
+            assert len(profile["profileId"]) == 32 and int(profile["timeUnixNano"]) > 0 and int(profile["durationNano"]) > 0
+            kind, unit = (strings[profile["sampleType"][key]] for key in ("typeStrindex", "unitStrindex"))
+            assert (kind, unit) == ("cpu", "nanoseconds"), (kind, unit)
+            for sample in profile["samples"]:
+                keys = [strings[tables["attributeTable"][i]["keyStrindex"]] for i in sample["attributeIndices"]]
+                assert keys[0] == "thread.name" and "process.pid" in keys[:2] + ["process.pid"], keys
+                names = set()
+                for index in tables["stackTable"][sample["stackIndex"]]["locationIndices"]:
+                    location = tables["locationTable"][index]
+                    assert location["mappingIndex"] < len(tables["mappingTable"])
+                    names |= {strings[tables["functionTable"][line["functionIndex"]]["nameStrindex"]] for line in location.get("lines", [])}
+                for name in names:
+                    times[name] = times.get(name, 0) + int(sample["values"][0])
+    return " ".join(f"{name.replace(' ', '_')}={time}" for name, time in sorted(times.items()))
+
+
+CHECKS = {"/v1development/profiles": check_otlp_profiles, "/push.v1.PusherService/Push": check_pyroscope, "/v1/metrics": check_otlp}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -33,6 +33,8 @@ otlp = http://127.0.0.1:$(cat port)/v1/metrics
 [push pyro]
 pyroscope = http://127.0.0.1:$(cat port)
 header = X-Scope-OrgID: tenant
+[push profiles]
+otlp-profiles = http://127.0.0.1:$(cat port)/v1development/profiles
 END
 cp "$workloads/spin" pushspin
 ./pushspin 60 &
@@ -64,6 +66,7 @@ begin "a minute that was not sent is sent later, once"
 # The end of the run closed its minute.
 start
 until_true has requests '^/push.v1.PusherService/Push tenant .*process_cpu/' || fail "no profile: $(cat said requests)"
+until_true has requests '^/v1development/profiles .* spin_here=[1-9]' || fail "no OTLP profile: $(cat said requests)"
 windows=$(curl -s "$url/api/v1/windows?level=minute&from=-5m" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["windows"]))')
 sleep 2
 kill -INT $server

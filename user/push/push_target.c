@@ -21,13 +21,17 @@
 static const struct {
 	const char *key;
 	enum push_way way;
-} ways[] = {{"textfile", PUSH_TEXTFILE}, {"otlp", PUSH_OTLP}, {"pyroscope", PUSH_PYROSCOPE}};
+} ways[] = {{"textfile", PUSH_TEXTFILE},
+	    {"otlp", PUSH_OTLP},
+	    {"pyroscope", PUSH_PYROSCOPE},
+	    {"otlp-profiles", PUSH_OTLP_PROFILES}};
 
 static int set_way(struct push_target *target, enum push_way way, const char *value,
 		   struct error *error)
 {
 	if (target->way != PUSH_NOT)
-		return error_set(error, EINVAL, "a [push] has one of textfile, otlp and pyroscope");
+		return error_set(error, EINVAL,
+				 "a [push] has one of textfile, otlp, otlp-profiles and pyroscope");
 	if (strlen(value) >= sizeof(target->where))
 		return error_set(error, EINVAL, "the value is too long");
 	if (way == PUSH_TEXTFILE && value[0] != '/')
@@ -90,8 +94,8 @@ static int set_interval(struct push_target *target, const char *value, struct er
 
 static int set_key(struct push_target *target, const struct ini_entry *entry, struct error *error)
 {
-	static const char *const keys[] = {"textfile", "otlp",	 "pyroscope", "interval",
-					   "header",   "events", "max-age"};
+	static const char *const keys[] = {"textfile", "otlp",	 "pyroscope", "otlp-profiles",
+					   "interval", "header", "events",    "max-age"};
 	struct near_match near = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
@@ -150,8 +154,9 @@ int push_targets_read(const struct ini *ini, struct push_targets *ret_targets, s
 	}
 	for (size_t i = 0; i < ret_targets->count; i++)
 		if (ret_targets->items[i].way == PUSH_NOT)
-			return error_set(error, EINVAL,
-					 "[push %s] has neither textfile, otlp nor pyroscope",
-					 ret_targets->items[i].name);
+			return error_set(
+				error, EINVAL,
+				"[push %s] has neither textfile, otlp, otlp-profiles nor pyroscope",
+				ret_targets->items[i].name);
 	return 0;
 }

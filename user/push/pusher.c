@@ -17,6 +17,7 @@
 #include "history/history_time.h"
 #include "push/http_client.h"
 #include "push/otlp_metrics.h"
+#include "push/otlp_profiles.h"
 #include "push/pyroscope.h"
 
 #define SECOND		((int64_t)NS_PER_SECOND)
@@ -236,10 +237,20 @@ static void push_otlp(struct pusher *pusher, const struct push_target *target,
 	free(text);
 }
 
+static void window_url(const struct push_target *target, char *url, size_t size)
+{
+	bool slash = target->where[strlen(target->where) - 1] == '/';
+
+	if (target->way == PUSH_PYROSCOPE)
+		snprintf(url, size, "%s%spush.v1.PusherService/Push", target->where,
+			 slash ? "" : "/");
+	else
+		snprintf(url, size, "%s", target->where);
+}
+
 static enum sent push_window(struct pusher *pusher, const struct push_target *target,
 			     struct target_state *state, const struct store_window *window)
 {
-	bool slash = target->where[strlen(target->where) - 1] == '/';
 	char *body = NULL, url[600];
 	size_t size, series = 0;
 	FILE *out = open_memstream(&body, &size);
@@ -248,12 +259,15 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 
 	if (!out)
 		return SENT_LATER;
-	err = pyroscope_write(pusher->options.store, window, target->kinds_mask,
-			      pusher->options.host, out, &series);
+	if (target->way == PUSH_PYROSCOPE)
+		err = pyroscope_write(pusher->options.store, window, target->kinds_mask,
+				      pusher->options.host, out, &series);
+	else
+		err = otlp_profiles_write(pusher->options.store, window, target->kinds_mask,
+					  pusher->options.host, out, &series);
 	if (fclose(out) == EOF && err == 0)
 		err = -ENOMEM;
-	snprintf(url, sizeof(url), "%s%spush.v1.PusherService/Push", target->where,
-		 slash ? "" : "/");
+	window_url(target, url, sizeof(url));
 	if (err == -ENOMEM)
 		sent = SENT_LATER;
 	else if (err < 0)
@@ -309,7 +323,7 @@ static bool push_target(struct pusher *pusher, size_t index)
 
 	if (now < state->next_unix_ns && state->next_unix_ns - now < 7200 * SECOND)
 		return false;
-	if (target->way == PUSH_PYROSCOPE)
+	if (push_way_has_cursor(target->way))
 		return push_next_window(pusher, target, state, now);
 	state->next_unix_ns = now + (int64_t)target->interval_ns;
 	if (target->way == PUSH_TEXTFILE)
@@ -353,7 +367,7 @@ static void begin_target(struct pusher *pusher, size_t index)
 	const struct push_target *target = &pusher->options.targets.items[index];
 	struct target_state *state = &pusher->states[index];
 
-	if (target->way != PUSH_PYROSCOPE)
+	if (!push_way_has_cursor(target->way))
 		return;
 	state->cursor_unix_ns = read_cursor(pusher, target);
 	if (state->cursor_unix_ns)

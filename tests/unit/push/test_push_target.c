@@ -54,6 +54,7 @@ static void a_push_has_one_way_and_its_options(void **state)
 		{"[push a]\notlp = http://h/v1/metrics\n", NULL},
 		{"[push a]\ninterval = 30s\n", "has neither"},
 		{"[push a]\notlp = http://h/\npyroscope = http://h/\n", "line 3"},
+		{"[push a]\notlp-profiles = http://h/v1development/profiles\n", NULL},
 		{"[push a/b]\notlp = http://h/\n", "line 1"},
 		{"[push a]\ntextfile = x.prom\n", "whole path"},
 		{"[push a]\notlp = h:1\n", "is no address"},
