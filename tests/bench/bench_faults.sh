@@ -4,6 +4,7 @@
 #
 #	bench_faults.sh path/to/pkbpf path/to/workload/fault [rounds] [seconds per run]
 #
+# KINDS=memory: with these kinds of events instead of faults.
 # Rounds are interleaved, each tracer's run between two runs without one. The workload says faults per second of its own
 # CPU time, so that other load on the machine does not count.
 set -eu
@@ -34,7 +35,7 @@ run_loop() {
 
 start_tracer() {
 	case $1 in
-	pkbpf) "$pkbpf" -q -e faults --full -o "$dir/out.txt" & ;;
+	pkbpf) "$pkbpf" -q -e "${KINDS:-faults}" --full -o "$dir/out.txt" & ;;
 	perf) perf record -q -a -g -e page-faults -c 1 -o "$dir/perf.data" >/dev/null 2>&1 & ;;
 	perf-default) perf record -q -a -g -e page-faults -o "$dir/perf.data" >/dev/null 2>&1 & ;;
 	perf-trace) perf trace -a -F all --no-syscalls -o "$dir/out" >/dev/null 2>&1 & ;;
