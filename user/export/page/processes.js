@@ -138,7 +138,7 @@ function showProcesses() {
 	const found = groups.filter(group => `${group.name} ${group.pid} ${group.container}`.toLowerCase().includes(wanted)).sort(compareGroups);
 	const shown = state.allRows ? found : found.slice(0, ROWS_SHOWN), largest = Math.max(...found.map(group => group.active), 1);
 	const by = profile.report.by || "process", title = {row: by[0].toUpperCase() + by.slice(1), name: "Name", container: "Container"};
-	fill("processes", head("processes", "Processes",
+	fill("processes", head("processes", by === "region" ? "Regions" : "Processes",
 		choice("Rows", Object.entries(title), () => state.by, value => { state.by = value; state.pick = null; }),
 		choice("Bars", [["active", "Active time"], ["wall", "Wall time"]], () => state.bars, value => state.bars = value),
 		el("div", {class: "key"}, (state.bars === "wall" ? STATES : STATES.slice(0, 3)).map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name))),

@@ -204,7 +204,7 @@ function showTimeLine() {
 	if (!hasTimes()) return;
 	const isWide = innerWidth >= 1800, isHeat = hasSamples() && state.lanes === "heat", resources = isWide || state.lanes !== "row" ? resourceLanes() : [], lanes = isWide || state.lanes === "row" ? resources.concat(rowLanes()) : resources;
 	const box = el("div", {class: "pb", id: "lanes"}), legend = el("div", {class: "key"}, STATES.slice(0, 3).map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name)));
-	const choices = isWide ? [["resource", "By resource and process"]] : [["resource", "By resource"], ["row", "By process"]], chosen = () => isHeat ? "heat" : isWide ? "resource" : state.lanes === "row" ? "row" : "resource";
+	const choices = isWide ? [["resource", "By resource and process"]] : [["resource", "By resource"], ["row", profile.report.by === "region" ? "By region" : "By process"]], chosen = () => isHeat ? "heat" : isWide ? "resource" : state.lanes === "row" ? "row" : "resource";
 	if (hasSamples()) choices.push(["heat", "CPU samples"]);
 	fill("time", head("time", "Time line", choices.length > 1 ? choice("Lanes", choices, chosen, value => state.lanes = value) : null, isHeat ? null : legend,
 		el("span", {class: "sub sp num"}, isWholeRange() ? "Drag to choose a range; everything follows it" : rangeText()),
