@@ -4,7 +4,7 @@
 usage: bench_page.py PAGE.html [LOADS [ZOOMS]]
 
 `bench_export 100000 1000000 html PAGE.html` makes one of 100,000 distinct stacks. Each row: median and worst by the page's own clock, from
-its navigation or from the begin of a call until it is drawn, then the CPU time of the page's main thread for each."""
+its navigation or from the begin of a call until it is drawn."""
 import os
 import statistics
 import sys
@@ -48,16 +48,8 @@ searchTree(modelOf(state.kind), "function_" + arguments[0]);
 return performance.now() - begin"""
 
 
-def cpu_seconds(browser):
-    metrics = browser.ask("POST", "/goog/cdp/execute", {"cmd": "Performance.getMetrics", "params": {}})["metrics"]
-    return next(metric["value"] for metric in metrics if metric["name"] == "TaskDuration")
-
-
-def row(browser, name, action):
-    before = cpu_seconds(browser)
-    times = action()
-    cpu_ms = 1e3 * (cpu_seconds(browser) - before) / len(times)
-    print(f"{name:<40}{statistics.median(times):8.0f} ms{max(times):8.0f} ms{cpu_ms:8.0f} ms CPU")
+def row(name, times):
+    print(f"{name:<40}{statistics.median(times):8.0f} ms{max(times):8.0f} ms")
 
 
 def load(browser, page):
@@ -71,12 +63,10 @@ def main():
     loads = int(sys.argv[2]) if len(sys.argv) > 2 else 6
     zooms = int(sys.argv[3]) if len(sys.argv) > 3 else 20
     with Browser(1280, 900) as browser:
-        for cmd, params in (("setTimeDomain", {"timeDomain": "threadTicks"}), ("enable", {})):
-            browser.ask("POST", "/goog/cdp/execute", {"cmd": "Performance." + cmd, "params": params})
-        row(browser, "until it can be used", lambda: [load(browser, page) for _ in range(loads)])
+        row("until it can be used", [load(browser, page) for _ in range(loads)])
         print(f"{browser.run('return graph.model.tree.length'):,} nodes")
-        row(browser, "a frame of a zoom", lambda: browser.run(ZOOM, zooms))
-        row(browser, "a search", lambda: [browser.run(SEARCH, number) for number in range(7, 77, 10)])
+        row("a frame of a zoom", browser.run(ZOOM, zooms))
+        row("a search", [browser.run(SEARCH, number) for number in range(7, 77, 10)])
 
 
 main()
