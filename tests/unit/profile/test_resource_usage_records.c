@@ -117,6 +117,50 @@ static void a_process_that_was_killed_for_want_of_memory_counts_once(void **stat
 	event_buffer_done(&buffer);
 }
 
+static void feed_slices(struct resource_slices *slices, enum pkbpf_resource_moment moment,
+			uint32_t pid)
+{
+	struct resource_view view = {.moment = moment,
+				     .pid = pid,
+				     .tid = pid,
+				     .process_start_ns = pid,
+				     .thread_start_ns = pid,
+				     .time_ns = START_NS,
+				     .comm = "app"};
+	struct pkbpf_event_machine machine = {
+		.header = {.flags = (uint16_t)moment, .time_ns = START_NS}, .memory_bytes = 4096};
+	struct event_buffer buffer = {0};
+
+	assert_int_equal(pid ? resource_event_encode(&buffer, &view)
+			     : machine_event_encode(&buffer, &machine),
+			 0);
+	assert_int_equal(resource_usage_feed_slices(slices, (const void *)buffer.data), 0);
+	event_buffer_done(&buffer);
+}
+
+/* The reading at each cut has those that live. */
+static void bystanders_that_are_not_read_any_more_are_forgotten(void **state)
+{
+	struct resource_usage *first = *state, *slice = first;
+	struct resource_slices slices = {.running = slice};
+
+	feed_slices(&slices, PKBPF_RESOURCE_BYSTANDER, 7);
+	feed_slices(&slices, PKBPF_RESOURCE_BYSTANDER, 8);
+	for (unsigned int cut = 0; cut < 4; cut++) {
+		slices.closing = slice;
+		slices.running = resource_usage_new();
+		assert_int_equal(resource_usage_follow(slices.running, slice), 0);
+		feed_slices(&slices, PKBPF_RESOURCE_BYSTANDER, 7);
+		feed_slices(&slices, PKBPF_RESOURCE_CUT, 0);
+		assert_int_equal(resource_usage_close(&slices), 0);
+		if (slice != first)
+			resource_usage_free(slice);
+		slice = slices.running;
+	}
+	assert_int_equal(resource_usage_process_count(slice), 1);
+	resource_usage_free(slice);
+}
+
 static void malformed_records_are_refused(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -163,6 +207,7 @@ int main(void)
 		TEST(limits_of_cpu_time_count_what_is_of_the_interval),
 		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
 		TEST(a_process_that_was_killed_for_want_of_memory_counts_once),
+		TEST(bystanders_that_are_not_read_any_more_are_forgotten),
 		TEST(malformed_records_are_refused),
 	};
 

@@ -10,6 +10,10 @@
  * it, the number of slices since. */
 #define UNUSED_SLICES_MAX 60
 #define AGE_SHIFT	  32
+/* The reading at each cut has all bystanders that live: one without a record has ended. A target's
+ * last record comes when its parent has waited for it, or was lost. */
+#define CARRIES_MAX	      60
+#define BYSTANDER_CARRIES_MAX 1
 
 static bool note_used(const struct resource_usage *usage, struct hash_map *used)
 {
@@ -99,6 +103,8 @@ static int move_thread(const struct resource_slices *slices, struct usage_thread
 	thread = array_add(&to->threads);
 	*thread = *from;
 	thread->process = process;
+	/* Without a reading at the cut nobody had one. */
+	thread->carries += slices->closing->machine_end.moment != 0;
 	to->start_threads = to->threads.count;
 	to->processes.items[process].public.threads_seen += !from->bystander;
 	slices->closing->processes.items[from->process].public.threads_seen -= !from->bystander;
@@ -123,6 +129,12 @@ static int move_limits(const struct resource_slices *slices)
 	return 0;
 }
 
+static bool is_awaited_still(const struct usage_thread *thread)
+{
+	return !thread->final && !thread->superseded && !thread->moved &&
+	       thread->carries < (thread->bystander ? BYSTANDER_CARRIES_MAX : CARRIES_MAX);
+}
+
 int resource_usage_close(const struct resource_slices *slices)
 {
 	struct resource_usage *closing = slices->closing;
@@ -131,7 +143,7 @@ int resource_usage_close(const struct resource_slices *slices)
 	if (!closing->machine_end.moment && !slices->running->machine_start.moment)
 		slices->running->machine_start = closing->machine_start;
 	array_foreach(&closing->threads, thread) {
-		if (!err && !thread->final && !thread->superseded && !thread->moved)
+		if (!err && is_awaited_still(thread))
 			err = move_thread(slices, thread);
 	}
 	return err ? err : move_limits(slices);

@@ -202,8 +202,10 @@ static int take_start(struct resource_usage *usage, const struct resource_view *
 
 	if (process == USAGE_NONE)
 		return -ENOMEM;
-	if (thread)
+	if (thread) {
+		thread->carries = 0;
 		return 0;
+	}
 	thread = add_thread(usage, view, &err);
 	if (!thread)
 		return err;

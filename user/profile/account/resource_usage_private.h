@@ -17,8 +17,9 @@ struct usage_thread {
 	uint32_t members; /* with tid 0: number of threads */
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
-	bool bystander; /* not known to be a target so far */
-	bool moved;	/* the next slice reports its usage since the start */
+	bool bystander;	 /* not known to be a target so far */
+	bool moved;	 /* the next slice reports its usage since the start */
+	uint8_t carries; /* slices that it came from since its last record */
 	/* another thread of the process has called exec and taken its tid and start time */
 	bool superseded;
 	char comm[PKBPF_COMM_SIZE + 1];
