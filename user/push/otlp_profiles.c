@@ -228,15 +228,14 @@ static int write_all(struct writing *writing)
 	return err;
 }
 
-int otlp_profiles_write_one(const struct profile *profile, int64_t start_unix_ns,
-			    int64_t end_unix_ns, uint32_t kinds_mask, const char *host, FILE *out,
-			    size_t *ret_profiles)
+int otlp_profiles_write_one(const struct profile *profile, const struct store_window *window,
+			    uint32_t kinds_mask, const char *host, FILE *out, size_t *ret_profiles)
 {
 	struct writing writing = {
 		.profile = profile,
 		.kinds_mask = kinds_mask,
-		.start_unix_ns = start_unix_ns,
-		.end_unix_ns = end_unix_ns,
+		.start_unix_ns = window->begin_unix_ns,
+		.end_unix_ns = window->end_unix_ns,
 		.host = host,
 		.out = out,
 	};
@@ -261,8 +260,7 @@ int otlp_profiles_write(struct store *store, const struct store_window *window, 
 	*ret_profiles = 0;
 	if (err < 0)
 		return err;
-	err = otlp_profiles_write_one(profile, window->begin_unix_ns, window->end_unix_ns,
-				      kinds_mask, host, out, ret_profiles);
+	err = otlp_profiles_write_one(profile, window, kinds_mask, host, out, ret_profiles);
 	profile_free(profile);
 	return err;
 }

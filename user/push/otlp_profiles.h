@@ -18,9 +18,8 @@
  * store_read(); -ENOMEM. */
 int otlp_profiles_write(struct store *store, const struct store_window *window, uint32_t kinds_mask,
 			const char *host, FILE *out, size_t *ret_profiles);
-/* The same of a profile that begins then. */
-int otlp_profiles_write_one(const struct profile *profile, int64_t start_unix_ns,
-			    int64_t end_unix_ns, uint32_t kinds_mask, const char *host, FILE *out,
-			    size_t *ret_profiles);
+/* The same of a profile that was read from the window. */
+int otlp_profiles_write_one(const struct profile *profile, const struct store_window *window,
+			    uint32_t kinds_mask, const char *host, FILE *out, size_t *ret_profiles);
 
 #endif

@@ -34,14 +34,15 @@ static const char *text(json_t *body, json_t *owner, const char *index)
 
 static json_t *convert(const struct profile *profile, uint32_t kinds_mask, size_t *ret_profiles)
 {
+	const struct store_window window = {.begin_unix_ns = 1000, .end_unix_ns = 3000};
 	char *bytes = NULL;
 	size_t size;
 	FILE *out = open_memstream(&bytes, &size);
 	json_t *body;
 
-	assert_int_equal(otlp_profiles_write_one(profile, 1000, 3000, kinds_mask, "db\"1", out,
-						 ret_profiles),
-			 0);
+	assert_int_equal(
+		otlp_profiles_write_one(profile, &window, kinds_mask, "db\"1", out, ret_profiles),
+		0);
 	assert_int_equal(fclose(out), 0);
 	body = json_loads(bytes, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(body);
