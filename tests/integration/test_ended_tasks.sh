@@ -33,7 +33,7 @@ P
 }
 
 # A shell first, which is sampled and then becomes the program: that is one process.
-watch short cpu,offcpu,faults bash -c 'for ((i = 0; i < 200000; i++)); do :; done; exec "$0" 30000' "$workloads/short_lived"
+watch short cpu,offcpu,faults bash -c 'for ((i = 0; i < 200000; i++)); do :; done; exec "$0" 20000' "$workloads/short_lived"
 checker - short.json short.txt short.said <<'P'
 import json
 import sys
@@ -44,7 +44,7 @@ parent = max((x for x in r["rows"] if x.get("comm") == "short_lived" and "pid" i
 children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x is not parent]
 groups = [x for x in children if "pid" not in x]
 single = [x for x in children if "pid" in x]
-check(len(groups) == 1 and 1000 < len(single) < 45000 and groups[0]["processes"] > 10000,
+check(len(groups) == 1 and 1000 < len(single) < 45000 and groups[0]["processes"] > 5000,
       f"{len(groups)} group of {sum(x['processes'] for x in groups)}, {len(single)} told by their pids")
 count = sum(x["processes"] for x in children)
 check(count == said["count"], f"{count} of {said['count']} processes are in the account")
@@ -74,7 +74,7 @@ check(any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])
       "the text shows the group without a pid")
 P
 
-watch threads cpu,offcpu,faults "$workloads/short_lived" 30000 threads
+watch threads cpu,offcpu,faults "$workloads/short_lived" 15000 threads
 checker - threads.json threads.said <<'P'
 import json
 import sys
@@ -95,7 +95,7 @@ check(-row["cpu"]["total_ns"] / 50 < row["offcpu"]["oncpu_ns"] - row["cpu"]["tot
       f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it")
 P
 # Nothing is known of most of them but sums, which come when they are long gone.
-watch waits offcpu "$workloads/short_lived" 30000
+watch waits offcpu "$workloads/short_lived" 26000
 checker - waits.json waits.said <<'P'
 import json
 import sys
