@@ -3,7 +3,7 @@
  * What a process that reads files of targets may answer once it has been taken over.
  *
  * The first byte chooses: 'M' a message; 'T' an unwind table; 'N' names of addresses, whose
- * number is the second byte.
+ * number is the second byte; 'C' entries of a perf map.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 
 #include "reader/readers_private.h"
 #include "symbol/elf/names_packet.h"
+#include "symbol/jit/code_asker.h"
 #include "unwind/table/table_packet.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -76,6 +77,33 @@ static void take_names(const uint8_t *data, size_t size)
 	string_pool_free(strings);
 }
 
+static bool take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+{
+	uint64_t *last = context;
+
+	if (offset < *last || !entry->size || entry->name_size >= CODE_MAX_NAME_BYTES)
+		abort();
+	/* All of it is there. */
+	if (entry->name_size && memchr(entry->name, 0xff, entry->name_size) == entry->name - 1)
+		abort();
+	*last = offset + 1;
+	return offset % 16 != 15;
+}
+
+static void take_code(const uint8_t *data, size_t size)
+{
+	const struct code_piece piece = {1000, UINT64_MAX, false};
+	struct code_cursor cursor = {.offset = 10};
+	uint32_t records = 100;
+	uint64_t last = 10;
+	int more = code_answer_take(data, size, &piece, &cursor, &records,
+				    &(struct code_taker){take_entry, &last});
+
+	if (cursor.offset < 10 || cursor.offset > 1000 || records > 100 ||
+	    (more > 0 && cursor.offset == 10))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size && data[0] == 'M')
@@ -84,5 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		take_table(data + 1, size - 1);
 	else if (size && data[0] == 'N')
 		take_names(data + 1, size - 1);
+	else if (size && data[0] == 'C')
+		take_code(data + 1, size - 1);
 	return 0;
 }

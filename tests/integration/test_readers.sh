@@ -45,6 +45,19 @@ for fault in crash loop rubbish; do
 	grep -q "/good is not read" err && fail "the good one is lost: $(grep "is not read" err)"
 done
 
+begin "a perf map at which its reader crashes"
+"$workloads/named_code" stays >named.pid &
+targets+=($!)
+named=$!
+PKBPF_READER_FAULT=crash:perf-$named.map "$pkbpf" -v -d 0.4 -F 199 -e cpu -p "$named" -o named.folded 2>err
+if grep -q named_code named.folded; then
+	grep -q code_there named.folded && fail "a name from a reader that did not answer"
+	grep -q "perf-$named.map is not read: the process that read it" err || fail "nothing is said: $(cat err)"
+	grep -q "^named_code;.*calls" named.folded || fail "the program has no names: $(head -n 2 named.folded)"
+else
+	not_checked "it had no sample: $(tail -n 1 err)"
+fi
+
 begin "they have no rights, and end with pkbpf"
 "$pkbpf" -v -d 20 -e cpu -p "${targets[1]}" -o killed.folded 2>err &
 profiler=$!

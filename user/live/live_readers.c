@@ -5,6 +5,7 @@
 
 #include "reader/readers.h"
 #include "symbol/elf/names_service.h"
+#include "symbol/jit/code_service.h"
 #include "unwind/table/table_reader.h"
 
 struct readers *live_readers_start(const struct log *log)
@@ -13,6 +14,7 @@ struct readers *live_readers_start(const struct log *log)
 		[READER_BUILDS_TABLE] = table_reader_serve,
 		[READER_NAMES_ADDRESSES] = names_service_answer,
 		[READER_FORGETS_FILES] = names_service_forget,
+		[READER_CUTS_CODE] = code_service_cut,
 	};
 	struct readers *readers = NULL;
 	struct error error;

@@ -5,7 +5,8 @@
  *
  *	pkbpf ── keeper ─┬─ reader (tables)
  *	                 ├─ reader (tables that need not wait for a slow one)
- *	                 └─ reader (names)
+ *	                 ├─ reader (names)
+ *	                 └─ reader (perf maps and jitdumps)
  *
  * The keeper is forked while the program is small and has one thread. It parses nothing: it starts
  * a reader with its first question, ends one that takes too long, and starts the next. All of them
@@ -29,6 +30,7 @@ enum reader_lane {
 	READER_TABLES = 0, /* of the thread that builds unwind tables */
 	READER_TABLES_BESIDE = 1,
 	READER_NAMES = 2,
+	READER_CODE = 3, /* generated code, while samples come */
 	READER_LANES,
 };
 
@@ -37,6 +39,7 @@ enum reader_service {
 	READER_BUILDS_TABLE = 0,
 	READER_NAMES_ADDRESSES = 1,
 	READER_FORGETS_FILES = 2,
+	READER_CUTS_CODE = 3,
 	READER_SERVICES,
 };
 

@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 		calls(0, 0.6);
 	else {
 		write_name("w", "code_there");
-		calls(0, 0.8);
+		calls(0, strcmp(way, "stays") ? 0.8 : 30);
 	}
 	return 0;
 }

@@ -14,7 +14,8 @@ struct code_entry {
 	uint64_t start;
 	uint32_t size;
 	const char *name; /* not NUL-terminated; NULL: that of an earlier entry, by its index */
-	size_t name_size;
+	size_t name_size; /* 0: it has a name, which is not known */
+	bool is_plain;	  /* its name is demangled */
 	uint64_t time_ns; /* CLOCK_MONOTONIC, when it was generated; 0: not known */
 	uint64_t index;
 };

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "elf/demangle.h"
+#include "symbol/jit/code_asker.h"
 #include "symbol/jit/code_file_find.h"
 #include "symbol/jit/code_history_private.h"
 
@@ -40,9 +41,16 @@ static uint32_t hits_needed(const struct code_history *code)
 	return eighth < 8 ? needed[eighth] : UINT32_MAX;
 }
 
+static const char *pooled(struct string_pool *strings, const char *name)
+{
+	uint32_t string = string_pool_add(strings, name);
+
+	return string == STRING_POOL_NONE ? "" : string_pool_get(strings, string);
+}
+
 /* NULL: it is not kept. */
 static const char *keep_name(struct code_history *code, const struct code_place *place,
-			     const char *text, size_t size)
+			     const struct code_entry *entry, const char *text, size_t size)
 {
 	size_t known = string_pool_count(code->strings);
 	char name[CODE_MAX_NAME_BYTES];
@@ -55,7 +63,7 @@ static const char *keep_name(struct code_history *code, const struct code_place 
 	if (string_pool_find(code->strings, name) == STRING_POOL_NONE &&
 	    place->hits < hits_needed(code))
 		return NULL;
-	kept = demangle_name(code->strings, name);
+	kept = entry->is_plain ? pooled(code->strings, name) : demangle_name(code->strings, name);
 	if (string_pool_count(code->strings) > known)
 		code->name_bytes += strlen(kept) + 1;
 	return kept[0] ? kept : NULL;
@@ -91,7 +99,7 @@ static void add_to_place(struct taking *taking, struct code_place *place,
 	/* The time that the run-time gives, unless it cannot be. */
 	if (entry->time_ns && entry->time_ns <= epoch->hi_ns)
 		line.lo_ns = line.hi_ns = entry->time_ns;
-	line.name = text ? keep_name(taking->code, place, text, size) : NULL;
+	line.name = text && size ? keep_name(taking->code, place, entry, text, size) : NULL;
 	if (!line.name)
 		taking->code->dropped += place->hits;
 	code_places_add_line(&process->places, place, &line);
@@ -119,6 +127,32 @@ static bool take_entry(void *context, const struct code_entry *entry, uint64_t o
 			add_to_place(taking, place, entry, epoch);
 	}
 	return taking->namings < MAX_NAMINGS_OF_A_PIECE;
+}
+
+/* ---- reading ---- */
+
+/* As code_reader_read(), by a process without rights if there are such. */
+static int read_piece(struct taking *taking, struct code_cursor *cursor,
+		      const struct code_piece *piece)
+{
+	const struct code_taker taker = {take_entry, taking};
+	struct code_process *process = taking->process;
+	const struct code_asker asker = {
+		.readers = taking->code->options->readers,
+		.pid = process->pid,
+		.places = &process->places,
+		.records = &process->moves_left,
+	};
+	int result = code_asker_read(&asker, &process->file.reader, cursor, piece, &taker);
+
+	if (result == -ENOTCONN)
+		return code_reader_read(&process->file.reader, cursor, piece->end, piece->is_last,
+					piece->max_bytes, &taker);
+	if (result == -EIO) {
+		process->is_lost = true;
+		code_process_close(taking->code, process);
+	}
+	return result;
 }
 
 /* ---- scans ---- */
@@ -169,8 +203,8 @@ bool code_process_scan(struct code_history *code, struct code_process *process, 
 		begin_scan(process, now_ns);
 	/* A file that cannot be read any more names nothing. */
 	if (code_file_is_open(&process->file))
-		more = code_reader_read(&process->file.reader, &process->scan, process->scan_end,
-					true, max_bytes, &(struct code_taker){take_entry, &taking});
+		more = read_piece(&taking, &process->scan,
+				  &(struct code_piece){process->scan_end, max_bytes, true});
 	process->scan_cost_ns += clock_now_ns() - begin_ns;
 	if (more > 0)
 		return true;
@@ -211,8 +245,8 @@ static bool read_growth(struct code_history *code, struct code_process *process,
 	int more;
 
 	code_places_sort(&process->places);
-	more = code_reader_read(&file->reader, &cursor, (uint64_t)file->size, process->ended, most,
-				&(struct code_taker){take_entry, &taking});
+	more = read_piece(&taking, &cursor,
+			  &(struct code_piece){(uint64_t)file->size, most, process->ended});
 	if (cursor.offset != before) {
 		code_file_add_epoch(file, &cursor, epoch);
 		advance_places(process, before);
@@ -231,6 +265,8 @@ static void take_growth(struct code_history *code, struct code_process *process,
 	if ((file->reader.is_jitdump ||
 	     (!file->is_new && size - file->known.offset <= MAX_GROWTH_BYTES)) &&
 	    (read_growth(code, process, &epoch) || file->reader.is_jitdump))
+		return;
+	if (process->is_lost)
 		return;
 	cursor.offset = process->ended ? size : code_file_last_line(file, size);
 	if (cursor.offset == file->known.offset)
@@ -330,6 +366,8 @@ static void open_file(struct code_history *code, struct code_process *process, u
 /* One that was closed to make room for others is missed at once. */
 static bool wants_to_open(const struct code_process *process, uint64_t now_ns)
 {
+	if (process->is_lost)
+		return false;
 	if (code_file_is_open(&process->file))
 		return process->is_unlinked && !process->ended && now_ns >= process->next_open_ns;
 	return process->file.inode || process->ended || now_ns >= process->next_open_ns;

@@ -23,7 +23,7 @@
 /* Of one process: run-times have a handful. */
 #define MAX_MEMORY 64
 /* Code that moves is rare, and so is a jitdump of more records. Of one process. */
-#define MAX_RECORDS_OF_SEARCHES (4U << 20)
+#define MAX_RECORDS_OF_SEARCHES (1U << 20)
 /* What is left to be read at the end may take so long, a file a quarter of what is left: some may
  * be made to take hours. */
 #define SETTLE_NS    (60 * NS_PER_SECOND)

@@ -38,6 +38,7 @@ struct code_process {
 	uint64_t open_rest_ns;
 	int reason;	     /* why there is no file, -errno */
 	bool ended;	     /* it has, and the last look is done or under way */
+	bool is_lost;	     /* who reads it crashed, hung or lied at its file */
 	bool is_unlinked;    /* its file has no name any more: another may have it */
 	bool has_unread;     /* places that do not know all lines */
 	uint32_t first_code; /* of its readings in frame locations */

@@ -39,6 +39,8 @@ static const char *text_of(struct code_history *code, const struct code_reading 
 
 static enum symbol_result reason_of(const struct code_process *process)
 {
+	if (process->is_lost)
+		return SYMBOL_READ_ERROR;
 	if (process->file.inode)
 		return SYMBOL_NOT_IN_TABLE;
 	if (process->reason == -ESTALE)
