@@ -28,6 +28,8 @@
 #define INTERVAL_MIN_NS (NS_PER_SECOND / 2)
 #define INTERVAL_MAX_NS (3600 * NS_PER_SECOND)
 #define BATCH_WIDTH	120
+/* Nobody waits longer than he must for the first picture; a table of a script has its length. */
+#define FIRST_INTERVAL_NS (NS_PER_SECOND / 8)
 /* A server is asked so often for what is new, and may be away for so long. */
 #define ASK_MS	    1000
 #define AWAY_MAX_NS (60 * NS_PER_SECOND)
@@ -424,7 +426,11 @@ static int top_run(const struct cli_options *options, struct console *console)
 	watching.live.user = &watching.user;
 	watching.live.log = is_batch(&watching) ? &watching.log : NULL;
 	watching.live.every_ns = own->interval_ns ? own->interval_ns : INTERVAL_NS;
+	if (!is_batch(&watching))
+		watching.live.first_ns = FIRST_INTERVAL_NS;
 	watching.live.want_resources = true;
+	/* A table each second needs no looks between. */
+	watching.live.sparing = true;
 	choose_sources(&watching);
 	status = own->connect ? watch_server(&watching) : prepare(&watching);
 	if (status == EXIT_STATUS_DONE && !own->connect)

@@ -17,6 +17,9 @@ struct live_options {
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until stopped or the exit of all targets */
 	uint64_t every_ns;    /* length of an interval; 0: all is one */
+	/* the length of the first two intervals, for who waits to see something: an interval is
+	 * handed on when the one after it ends; 0: like the others */
+	uint64_t first_ns;
 	/* without an end beside what it measures: it looks rarely, and page faults have fewer
 	 * stacks */
 	bool sparing;

@@ -395,13 +395,32 @@ static uint64_t edge_after(uint64_t edge_ns, uint64_t length_ns, uint64_t time_n
 	return edge_ns + (time_ns - edge_ns) / length_ns * length_ns + length_ns;
 }
 
+/* The length of the first two intervals. */
+static uint64_t first_interval_ns(const struct live_run *run)
+{
+	const struct live_options *options = &run->options;
+
+	return options->first_ns ? options->first_ns : options->every_ns;
+}
+
+/* The end of the interval after one that ends at edge_ns and is over. */
+static uint64_t next_edge(const struct live_run *run, uint64_t edge_ns, uint64_t time_ns)
+{
+	uint64_t first_ns = first_interval_ns(run),
+		 second_ns = live_run_start_ns(run) + 2 * first_ns;
+
+	if (edge_ns < second_ns && time_ns >= edge_ns && time_ns < second_ns)
+		return second_ns;
+	return edge_after(edge_ns, run->options.every_ns, time_ns);
+}
+
 static void begin_slices(struct live_run *run)
 {
 	const struct live_options *options = &run->options;
 	uint64_t start_ns = live_run_start_ns(run);
 
 	run->next_slice_ns = options->slice_ns ? start_ns + options->slice_ns : UINT64_MAX;
-	run->next_interval_ns = options->every_ns ? start_ns + options->every_ns : UINT64_MAX;
+	run->next_interval_ns = options->every_ns ? start_ns + first_interval_ns(run) : UINT64_MAX;
 	run->interval_end_ns = run->next_interval_ns;
 }
 
@@ -417,8 +436,7 @@ static bool pass_slices(struct live_run *run, const struct live_observer *observ
 		uint64_t end_ns = profile_info_read(slice)->end_ns;
 		bool ends_interval = end_ns >= run->interval_end_ns;
 
-		run->interval_end_ns =
-			edge_after(run->interval_end_ns, run->options.every_ns, end_ns);
+		run->interval_end_ns = next_edge(run, run->interval_end_ns, end_ns);
 		if (observer && observer->slice)
 			goes_on =
 				observer->slice(observer->context, slice, ends_interval) && goes_on;
@@ -438,7 +456,7 @@ static int cut_when_due(struct live_run *run, uint64_t now_ns)
 	if (ends_interval && options->slice_ns)
 		run->next_slice_ns = run->next_interval_ns;
 	run->next_slice_ns = edge_after(run->next_slice_ns, options->slice_ns, now_ns);
-	run->next_interval_ns = edge_after(run->next_interval_ns, options->every_ns, now_ns);
+	run->next_interval_ns = next_edge(run, run->next_interval_ns, now_ns);
 	return live_capture_cut(run->capture);
 }
 

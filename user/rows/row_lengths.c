@@ -106,6 +106,14 @@ static void store_lengths(struct resource_row *row, const struct histogram *hist
 	}
 }
 
+/* Most of them are empty for most rows, and each is kilobytes. */
+static void clear_used(struct histogram *histograms, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (histograms[i].count || histograms[i].sum || histograms[i].max)
+			memset(&histograms[i], 0, sizeof(histograms[i]));
+}
+
 static int fill_lengths(struct rows_work *work)
 {
 	size_t count = lengths_count();
@@ -120,7 +128,7 @@ static int fill_lengths(struct rows_work *work)
 	for (size_t i = 0; i < work->shares.count;) {
 		uint32_t row = work->shares.items[i].row;
 
-		memset(one, 0, count * sizeof(*one));
+		clear_used(one, count);
 		for (; i < work->shares.count && work->shares.items[i].row == row; i++) {
 			merge_lengths(one, work->shares.items[i].distribution);
 			merge_lengths(all, work->shares.items[i].distribution);

@@ -12,8 +12,8 @@
 
 /* Findings need some time to be true, and cost more than a table does. */
 #define FINDING_EVERY_NS (15 * NS_PER_SECOND)
-/* Time without looking, in times of what it took: 0.3 % of a CPU. */
-#define FINDING_REST_TIMES 300
+/* Time without looking, in times of what it took: 0.1 % of a CPU. */
+#define FINDING_REST_TIMES 1000
 
 struct top *top_new(const struct top_options *options)
 {

@@ -112,6 +112,7 @@ static const char *container(const struct resource_row *row)
 	return row->container;
 }
 
+/* Those of kinds that were asked for by name go last. */
 static const struct top_column columns[] = {
 	{"PID", "process, or thread", TOP_UNIT_NUMBER, 7, .value = pid,
 	 .groupings = BY(PROCESS) | BY(THREAD)},
@@ -142,20 +143,20 @@ static const struct top_column columns[] = {
 	 .expendable = 11},
 	{"RSS", "resident memory", TOP_UNIT_BYTES, 6, .figure = "memory.rss", .expendable = 3},
 	{"PRIV", "resident memory, neither of files nor shared", TOP_UNIT_BYTES, 6,
-	 .figure = "memory.private", .expendable = 16, .kinds = MEMORY},
+	 .figure = "memory.private", .expendable = 6, .kinds = MEMORY},
 	{"SWAP", "memory in swap", TOP_UNIT_BYTES, 6, .figure = "memory.swap", .expendable = 17,
 	 .kinds = MEMORY},
 	{"ALLOC/s", "bytes allocated by sampled allocators", TOP_UNIT_BYTES, 7,
-	 .figure = "memory.heap_allocated", .is_rate = true, .expendable = 18, .kinds = ALLOC},
+	 .figure = "memory.heap_allocated", .is_rate = true, .expendable = 2, .kinds = ALLOC},
 	{"LIVE", "allocated and not freed", TOP_UNIT_BYTES, 6, .figure = "memory.heap_live",
-	 .expendable = 19, .kinds = LIVE},
+	 .expendable = 1, .kinds = LIVE},
 	{"THR", "threads", TOP_UNIT_COUNT, 5, .value = threads, .expendable = 7},
 	{"RECV/s", "bytes received from the network", TOP_UNIT_BYTES, 7,
-	 .figure = "network.received", .is_rate = true, .expendable = 13, .kinds = NETWORK},
+	 .figure = "network.received", .is_rate = true, .expendable = 1, .kinds = NETWORK},
 	{"SENT/s", "bytes sent to the network", TOP_UNIT_BYTES, 7, .figure = "network.sent",
-	 .is_rate = true, .expendable = 14, .kinds = NETWORK},
+	 .is_rate = true, .expendable = 2, .kinds = NETWORK},
 	{"RESP99", "99th percentile of the time to the answer of a network server", TOP_UNIT_NS, 7,
-	 .figure = "network.response_p99", .expendable = 15, .kinds = NETWORK},
+	 .figure = "network.response_p99", .expendable = 6, .kinds = NETWORK},
 };
 
 const struct top_column *top_column_at(size_t index)

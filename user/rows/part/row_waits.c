@@ -122,12 +122,15 @@ static uint64_t sum_truncated(const struct histogram *histogram, uint64_t longes
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
-		uint64_t low = histogram_bucket_low(i), high = histogram_bucket_high(i);
-		uint64_t middle = low + (high - low) / 2;
+	/* Most processes of a host had none. */
+	for (uint32_t i = 0; histogram->count && i < PKBPF_HISTOGRAM_BUCKETS; i++) {
+		uint64_t low, middle;
 
-		if (histogram->buckets[i])
-			sum += histogram->buckets[i] * (middle < longest ? middle : longest);
+		if (!histogram->buckets[i])
+			continue;
+		low = histogram_bucket_low(i);
+		middle = low + (histogram_bucket_high(i) - low) / 2;
+		sum += histogram->buckets[i] * (middle < longest ? middle : longest);
 	}
 	return sum;
 }

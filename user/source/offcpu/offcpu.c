@@ -34,6 +34,8 @@
  * when it would take more than 1/200 of the CPU time: its cost grows with the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
 #define VISIT_SHARE	  200
+/* The same with looks that are spared: waits of less may lack a stack, their time does not. */
+#define SPARING_VISIT_NS NS_PER_SECOND
 /* Programs that started before the end was announced have finished after this time: they hold a
  * run queue lock. */
 #define SETTLE_US 2000
@@ -217,6 +219,8 @@ static void visit_waiting(struct source *source, uint64_t now_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	uint64_t took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t least_ns =
+		session_options(source->session)->sparing ? SPARING_VISIT_NS : VISIT_INTERVAL_NS;
 	struct error error;
 
 	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, now_ns, __ATOMIC_RELEASE);
@@ -225,8 +229,13 @@ static void visit_waiting(struct source *source, uint64_t now_ns)
 	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, 0, __ATOMIC_RELEASE);
 	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - took_ns;
 	source->next_visit_ns =
-		now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE
-								    : VISIT_INTERVAL_NS);
+		now_ns + (took_ns * VISIT_SHARE > least_ns ? took_ns * VISIT_SHARE : least_ns);
+}
+
+static uint64_t drain_interval_ns(const struct source *source)
+{
+	return source->blocked || session_options(source->session)->sparing ? LATE_DRAIN_NS
+									    : DRAIN_INTERVAL_NS;
 }
 
 static void offcpu_each_stack(const struct source *source, source_stack_fn *take, void *context)
@@ -244,8 +253,7 @@ static int offcpu_poll(struct source *source)
 	send_blocked(source);
 	/* Rows refer to stacks, which must be sent first. This includes the stacks of threads
 	 * that were blocked at the start. */
-	if (now_ns - source->last_drain_ns >=
-	    (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
+	if (now_ns - source->last_drain_ns >= drain_interval_ns(source)) {
 		source->last_drain_ns = now_ns;
 		err = offcpu_tables_drain(source->tables, &source->buffer);
 	}
