@@ -74,6 +74,7 @@ static bool add_site(struct finding *finding, enum region_role role, uint64_t ad
 	return item && finding->sites->items.count < MAX_SITES;
 }
 
+#if defined(__x86_64__)
 /* Does decoding from the function's start lead to this address? A probe inside of an instruction
  * would change it. */
 static bool is_instruction(struct finding *finding, uint64_t address)
@@ -95,6 +96,7 @@ static bool is_instruction(struct finding *finding, uint64_t address)
 		at += instruction.size;
 	return at == size;
 }
+#endif
 
 /*
  * Probes go on nops of one byte only, as <sys/sdt.h> writes them. Since 6.18 the kernel replaces a
