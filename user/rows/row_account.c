@@ -74,7 +74,13 @@ static int add_interrupts(struct rows_work *work)
 
 static int add_processes(struct rows_work *work)
 {
-	for (size_t i = 0; i < resource_usage_process_count(work->usage); i++) {
+	size_t count = resource_usage_process_count(work->usage);
+
+	/* Rows are large: moving them as they become more costs a tenth of making them. */
+	if (!array_reserve(&work->row_of_usage, count) ||
+	    (work->rows->by == ROWS_BY_PROCESS && !array_reserve(&work->items, count)))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
 		struct resource_process process = resource_usage_process(work->usage, i);
 		uint32_t *slot = array_add(&work->row_of_usage);
 
