@@ -98,6 +98,21 @@ check(status["Seccomp"].strip() == "2", "system calls are filtered")
 P
 kill -INT $profiler && wait $profiler || fail "exit $?"
 
+begin "without seccomp it runs, says so, and files are still read without rights"
+"$workloads/no_seccomp" "$pkbpf" -d 20 -e cpu -p $target -o out/bare.folded 2>err &
+profiler=$!
+targets+=("$profiler")
+reads() { keeper=$(pgrep -P $profiler -x pkbpf-keeper) && reader=$(pgrep -P "$keeper" -x pkbpf-reader); }
+if wait_until 20 reads; then
+	[ "$(awk '/^Cap(Prm|Eff|Inh|Amb)/ && $2 !~ /^0+$/' "/proc/$reader/status")" = "" ] || fail "its reader has capabilities"
+	[ "$(awk '/^Uid/ { print $2 }' "/proc/$reader/status")" != 0 ] || fail "its reader is root"
+else
+	fail "nobody reads files: $(cat err)"
+fi
+kill -INT $profiler && wait $profiler || fail "exit $?"
+grep -q "warning: system calls are not filtered" err || fail "nothing is said: $(cat err)"
+grep -q '_start;.*main;.*spin_here' out/bare.folded || fail "no whole stack: $(head -n 2 out/bare.folded)"
+
 begin "a command keeps what it would have without pkbpf"
 grep -E '^(Cap|NoNew|Seccomp)' /proc/self/status >before
 "$pkbpf" -q -e cpu -o out/c.folded -- grep -E '^(Cap|NoNew|Seccomp)' /proc/self/status >after 2>err

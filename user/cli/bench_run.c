@@ -79,7 +79,7 @@ static int start_account(struct benching *benching)
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		err = -EPERM;
 	if (err == 0)
-		err = privileges_reduce(false, &error);
+		err = privileges_reduce(false, &benching->log, &error);
 	if (err == 0)
 		err = bench_account_start(&options, &benching->account, &error);
 	if (err == 0) {

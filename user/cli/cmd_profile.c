@@ -169,7 +169,7 @@ static int prepare(struct profiling *profiling)
 	    live_run_launch(profiling->run, &profiling->mask_before, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_NOT_STARTED);
 	live_run_keep_apart(profiling->run);
-	if (privileges_reduce(options->live.debuginfod, &error) < 0 ||
+	if (privileges_reduce(options->live.debuginfod, &profiling->log, &error) < 0 ||
 	    listen_for_stop(profiling, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;

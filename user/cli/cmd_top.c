@@ -278,7 +278,7 @@ static int prepare(struct watching *watching)
 	sigaddset(&resize, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, &resize, NULL);
 	live_run_keep_apart(watching->run);
-	if (privileges_reduce(false, &error) < 0)
+	if (privileges_reduce(false, &watching->log, &error) < 0)
 		return fail(watching, &error, EXIT_STATUS_FAILED);
 	watching->signals = stop_signals_new(abandon, watching, &error);
 	if (!watching->signals ||

@@ -131,7 +131,7 @@ int serving_prepare(struct serving *serving)
 		return serving_fail(serving, &error,
 				    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
 	live_run_keep_apart(serving->run);
-	if (privileges_reduce(false, &error) < 0)
+	if (privileges_reduce(false, &serving->log, &error) < 0)
 		return serving_fail(serving, &error, EXIT_STATUS_FAILED);
 	serving->signals = stop_signals_new(nothing_to_abandon, serving, &error);
 	if (!serving->signals ||

@@ -32,6 +32,11 @@ struct keeping {
 
 static void __attribute__((noreturn)) end(void)
 {
+#ifdef PKBPF_COVERAGE
+	extern void __gcov_dump(void);
+
+	__gcov_dump();
+#endif
 	syscall(SYS_exit_group, 0);
 	__builtin_unreachable();
 }

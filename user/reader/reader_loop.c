@@ -99,6 +99,17 @@ static int send_reply(int socket_fd, uint64_t sequence, int result,
 	return send_file(socket_fd, &tell, reply);
 }
 
+/* Readers are killed: what was run is written down with each answer. */
+static void note_coverage(void)
+{
+#ifdef PKBPF_COVERAGE
+	extern void __gcov_dump(void), __gcov_reset(void);
+
+	__gcov_dump();
+	__gcov_reset();
+#endif
+}
+
 static int answer(const struct reader_keeper *keeper, int socket_fd,
 		  const struct reader_packet *packet, size_t size, int fd)
 {
@@ -114,6 +125,7 @@ static int answer(const struct reader_keeper *keeper, int socket_fd,
 	if (ask->service < READER_SERVICES && keeper->services[ask->service])
 		result = keeper->services[ask->service](&request, &reply);
 	reader_fault_commit((enum reader_fault)ask->fault, &reply);
+	note_coverage();
 	err = send_reply(socket_fd, ask->sequence, result, &reply);
 	if (reply.release)
 		reply.release(reply.context);

@@ -56,7 +56,21 @@ static int set_capabilities(void)
 	return err;
 }
 
-int privileges_reduce(bool has_network, struct error *error)
+/* No reason not to profile. */
+static int refuse_system_calls(bool has_network, const struct log *log)
+{
+	int err = syscall_filter_load(has_network);
+
+	if (err != -ENOTSUP)
+		return err;
+	log_warning(log,
+		    "system calls are not filtered: what takes over a reader of files of targets "
+		    "can use the network; a kernel with CONFIG_SECCOMP_FILTER, or a sandbox "
+		    "that allows seccomp(), prevents that");
+	return 0;
+}
+
+int privileges_reduce(bool has_network, const struct log *log, struct error *error)
 {
 	int err;
 
@@ -68,8 +82,6 @@ int privileges_reduce(bool has_network, struct error *error)
 	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		err = -errno;
 	if (!err)
-		err = syscall_filter_load(has_network);
-	if (err == -EINVAL) /* a kernel without seccomp */
-		err = 0;
+		err = refuse_system_calls(has_network, log);
 	return err ? error_set(error, -err, "cannot give up privileges: %s", strerror(-err)) : 0;
 }

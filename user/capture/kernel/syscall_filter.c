@@ -51,6 +51,9 @@ int syscall_filter_load(bool has_network)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int err = filter ? 0 : -ENOMEM;
 
+	/* Else all errors of the kernel are one, -ECANCELED. */
+	if (!err)
+		err = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(refused) && !err; i++) {
 		int number = seccomp_syscall_resolve_name(refused[i]);
 
@@ -62,6 +65,9 @@ int syscall_filter_load(bool has_network)
 		err = refuse_network(filter);
 	if (!err)
 		err = seccomp_load(filter);
+	/* EFAULT is the library's word for what it does not expect. */
+	if (err == -EINVAL || err == -ENOSYS || err == -EPERM || err == -EACCES || err == -EFAULT)
+		err = -ENOTSUP;
 	if (filter)
 		seccomp_release(filter);
 	return err;

@@ -8,7 +8,8 @@
 /* From now on they fail with EPERM in the calling thread and what it starts: running programs,
  * changing other processes, mounts, modules, clocks; and unless has_network, sockets of the
  * network. What takes over a parser of target data is then left with what the parser does. Needs
- * no_new_privs or CAP_SYS_ADMIN. Returns a negative errno; a kernel without seccomp: -EINVAL. */
+ * no_new_privs or CAP_SYS_ADMIN. Returns a negative errno; a kernel without seccomp, or a sandbox
+ * that forbids it: -ENOTSUP. */
 int syscall_filter_load(bool has_network);
 
 #endif
