@@ -97,10 +97,10 @@ static const char *const allowed[] = {
 	"restart_syscall", "rseq", "exit", "exit_group"};
 
 #ifdef READER_IS_SANITIZED
-static const char *const allowed_to_sanitizers[] = {
-	"sigaltstack", "rt_sigaction", "tgkill", "readlink", "openat", "newfstatat",
+static const char *const allowed_to_sanitizers[] = {"sigaltstack", "rt_sigaction", "tgkill",
+						    "readlink",	   "openat",	   "newfstatat",
 #ifdef PKBPF_COVERAGE
-	"fcntl",       "mkdir",	       "access"
+						    "mkdir",	   "access"
 #endif
 };
 #else
@@ -124,8 +124,12 @@ static int allow(scmp_filter_ctx filter, const char *const *names, size_t count)
 /* No commands that have signals sent: those would reach the keeper. No code but what is there. */
 static int allow_some(scmp_filter_ctx filter)
 {
-	static const int commands[] = {F_DUPFD_CLOEXEC, F_DUPFD,     F_GETFD,	 F_SETFD,
-				       F_GETFL,		F_ADD_SEALS, F_GET_SEALS};
+	static const int commands[] = {F_DUPFD_CLOEXEC, F_DUPFD,     F_GETFD,	  F_SETFD,
+				       F_GETFL,		F_ADD_SEALS, F_GET_SEALS,
+#ifdef PKBPF_COVERAGE
+				       F_SETLKW
+#endif
+	};
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands) && !err; i++)
