@@ -76,10 +76,11 @@ struct {
 
 /* A sleep of a thread in a system call. */
 struct network_sleep {
-	__u64 start_ns; /* 0: awake */
-	__u64 slept_ns; /* in this call */
-	__u64 argument; /* first one of the call */
-	__u32 call;	/* its number */
+	__u64 start_ns;	    /* 0: awake */
+	__u64 slept_ns;	    /* in this call */
+	__u64 argument;	    /* first one of the call */
+	__u64 run_delay_ns; /* of the thread, when the first sleep of the call began */
+	__u32 call;	    /* its number */
 	__u32 reserved;
 };
 
@@ -193,6 +194,27 @@ static __always_inline __u32 peer_row_number(const struct pkbpf_network_key *key
 	return network_row_number(key, name);
 }
 
+/* The row of a peer; of all others together, if there is no room for its own. is_first: count that.
+ * PKBPF_NETWORK_NO_ROW: none. */
+static __always_inline __u32 network_row_or_others(struct pkbpf_network_key *key,
+						   struct network_name *name, bool is_first)
+{
+	__u32 number = peer_row_number(key, name);
+	__u8 role = key->peer.role;
+
+	if (number != PKBPF_NETWORK_NO_ROW)
+		return number;
+	__builtin_memset(&key->peer, 0, sizeof(key->peer));
+	key->peer.role = role;
+	name->bytes = 0;
+	number = network_row_number(key, name);
+	if (is_first)
+		counter_add(number == PKBPF_NETWORK_NO_ROW ? PKBPF_COUNTER_NETWORK_LOST
+							   : PKBPF_COUNTER_NETWORK_PEERS_FULL,
+			    1);
+	return number;
+}
+
 /* Finds the row of a socket that the current thread uses, and notes it. PKBPF_NETWORK_NO_ROW: no
  * target, or no room. */
 static __noinline __u32 network_socket_look(struct sock *sk, struct network_socket *socket,
@@ -213,18 +235,7 @@ static __noinline __u32 network_socket_look(struct sock *sk, struct network_sock
 	key.tid = (__u32)socket->owner;
 	network_peer_of(sk, socket->role, &key.peer, &name);
 	socket->role = key.peer.role;
-	number = peer_row_number(&key, &name);
-	if (number == PKBPF_NETWORK_NO_ROW) {
-		__builtin_memset(&key.peer, 0, sizeof(key.peer));
-		key.peer.role = socket->role;
-		name.bytes = 0;
-		number = network_row_number(&key, &name);
-		if (is_first)
-			counter_add(number == PKBPF_NETWORK_NO_ROW
-					    ? PKBPF_COUNTER_NETWORK_LOST
-					    : PKBPF_COUNTER_NETWORK_PEERS_FULL,
-				    1);
-	}
+	number = network_row_or_others(&key, &name, is_first);
 	row = bpf_map_lookup_elem(&network_rows, &number);
 	if (!row)
 		return PKBPF_NETWORK_NO_ROW;

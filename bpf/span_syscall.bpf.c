@@ -2,37 +2,16 @@
 /* Calls of the kernel, as calls of functions: a thread is in one at a time. */
 #include "span_site.bpf.h"
 #include "span_slow.bpf.h"
+#include "syscall_compat.bpf.h"
 
 #include <pkbpf/syscall_sites.h>
 
 /* What tells them from other calls. */
 #define TOKEN_OF_SYSCALLS (1ULL << 61)
 #define TOKEN_NUMBER	  0xffffffffULL
-#define TS_COMPAT	  2
 
 /* Site of system call 0. */
 const volatile __u32 first_syscall_site = 0;
-
-struct thread_info___status {
-	__u32 status;
-} __attribute__((preserve_access_index));
-
-struct task_struct___info {
-	struct thread_info___status thread_info;
-} __attribute__((preserve_access_index));
-
-/* Numbers of 32-bit programs mean other calls. */
-static __always_inline bool is_compat(void)
-{
-#if defined(__TARGET_ARCH_x86)
-	struct task_struct___info *task = (void *)bpf_get_current_task();
-
-	return bpf_core_field_exists(task->thread_info.status) &&
-	       BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
-#else
-	return false;
-#endif
-}
 
 static __always_inline bool is_syscall(const struct pkbpf_span_frame *frame)
 {

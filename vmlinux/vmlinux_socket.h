@@ -120,6 +120,35 @@ struct unix_sock {
 	struct sock *peer;
 };
 
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino; /* 64 bits on all kernels that we load on */
+};
+
+struct file {
+	unsigned int f_mode;
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct___files {
+	struct files_struct *files;
+};
+
 #pragma clang attribute pop
 
 #endif

@@ -237,6 +237,7 @@ struct pkbpf_kernel_name {
 
 struct pkbpf_network_config {
 	__u8 call[PKBPF_NETWORK_CALLS]; /* enum pkbpf_network_call, by system call number */
+	__u8 end[PKBPF_NETWORK_CALLS];	/* enum pkbpf_network_end, likewise */
 	__u8 per_thread;		/* rows by thread */
 	__u8 state_argument;		/* sched_switch passes the state; see switch_state() */
 	__u8 has_storage;		/* sockets and threads have storage of programs */

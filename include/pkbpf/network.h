@@ -57,6 +57,9 @@ enum pkbpf_network_family {
 	PKBPF_NETWORK_IPV4 = 1, /* address: 4 bytes */
 	PKBPF_NETWORK_IPV6 = 2,
 	PKBPF_NETWORK_UNIX = 3, /* address: 8 bytes of a hash of the name */
+	/* pipes and FIFOs; address: inode number and file system, 8 bytes each; protocol: enum
+	 * pkbpf_network_direction of the process, since its other end is another peer */
+	PKBPF_NETWORK_PIPE = 4,
 };
 
 enum pkbpf_network_protocol {
@@ -165,6 +168,18 @@ enum pkbpf_network_call {
 	PKBPF_NETWORK_CALL_MOVE = 1,   /* a message of the descriptor in its first argument */
 	PKBPF_NETWORK_CALL_POLL = 2,   /* a message of any of several sockets */
 	PKBPF_NETWORK_CALL_ACCEPT = 3, /* a connection, of which the next message is */
+};
+
+/* What the end of a system call tells of pipes and UNIX sockets. */
+enum pkbpf_network_end {
+	PKBPF_NETWORK_END_OTHER = 0,
+	PKBPF_NETWORK_END_READ = 1,
+	PKBPF_NETWORK_END_WRITE = 2,
+	PKBPF_NETWORK_END_SPLICE = 3,	/* from the first argument to the third */
+	PKBPF_NETWORK_END_COPY = 4,	/* to the first argument */
+	PKBPF_NETWORK_END_VMSPLICE = 5, /* in the direction that the descriptor has */
+	PKBPF_NETWORK_END_CONNECT = 6,
+	PKBPF_NETWORK_END_ACCEPT = 7,
 };
 
 #endif

@@ -7,7 +7,7 @@
 
 static bool is_known(const struct pkbpf_network_peer *peer)
 {
-	return peer->family <= PKBPF_NETWORK_UNIX && peer->role <= PKBPF_NETWORK_SERVER;
+	return peer->family <= PKBPF_NETWORK_PIPE && peer->role <= PKBPF_NETWORK_SERVER;
 }
 
 int peer_event_decode(const struct pkbpf_event_header *header, struct peer_view *ret_view)

@@ -330,7 +330,7 @@ static int read_peers(struct decoding *work)
 		err = -ENOMEM;
 	for (size_t i = 0; i < work->peer_count && !err; i++) {
 		memcpy(rows[i].peer.address.address, rows[i].address, sizeof(rows[i].address));
-		if (rows[i].peer.address.family > PKBPF_NETWORK_UNIX ||
+		if (rows[i].peer.address.family > PKBPF_NETWORK_PIPE ||
 		    rows[i].peer.address.role > PKBPF_NETWORK_SERVER)
 			return -EBADMSG;
 		work->peers[i] = peer_table_get(profile_peers(work->profile), &rows[i].peer);

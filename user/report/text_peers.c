@@ -138,7 +138,7 @@ static int write_connections(const struct text_report *report, const struct peer
 	}
 	if (!count)
 		return 0;
-	text_heading(report, "Network: TCP connections by process and peer");
+	text_heading(report, "Network: connections by process and peer");
 	if (text_table_write(table, report->width, report->out))
 		return -ENOMEM;
 	if (count > report->options->top)

@@ -16,6 +16,8 @@ const char *peer_protocol(const struct peer *peer)
 
 	if (address->family == PKBPF_NETWORK_UNIX)
 		return address->protocol == PKBPF_NETWORK_DATAGRAM ? "unix datagram" : "unix";
+	if (address->family == PKBPF_NETWORK_PIPE)
+		return "pipe";
 	if (address->family == PKBPF_NETWORK_OTHERS)
 		return "other";
 	if (address->protocol == PKBPF_NETWORK_TCP)
@@ -44,6 +46,16 @@ static void unix_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 	const char *clients = peer->address.role == PKBPF_NETWORK_SERVER ? " from clients" : "";
 
 	snprintf(buffer, PEER_TEXT_SIZE, "%s %s%s", peer_protocol(peer), name, clients);
+}
+
+/* Pipes have no names, and programs have many: their other ends tell them apart. */
+static void pipe_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
+{
+	if (peer->pid)
+		snprintf(buffer, PEER_TEXT_SIZE, "pipe of %s(%u)", peer->comm[0] ? peer->comm : "?",
+			 peer->pid);
+	else
+		snprintf(buffer, PEER_TEXT_SIZE, "pipe of a process that did not use it");
 }
 
 static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
@@ -92,6 +104,8 @@ char *peer_text_plain(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 		return others_text(buffer, peer->address.port);
 	if (peer->address.family == PKBPF_NETWORK_UNIX)
 		unix_text(buffer, peer);
+	else if (peer->address.family == PKBPF_NETWORK_PIPE)
+		pipe_text(buffer, peer);
 	else
 		inet_text(buffer, peer);
 	return buffer;
@@ -115,7 +129,7 @@ char *peer_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 	size_t length;
 
 	peer_text_plain(buffer, peer);
-	if (!peer)
+	if (!peer || peer->address.family == PKBPF_NETWORK_PIPE)
 		return buffer;
 	length = strlen(buffer);
 	service = peer_service(peer);

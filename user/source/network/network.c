@@ -36,7 +36,7 @@
  * always there. */
 #define FUNCTIONS   8
 #define TRACEPOINTS 2
-#define PROGRAMS    (3 + TRACEPOINTS + FUNCTIONS)
+#define PROGRAMS    (5 + TRACEPOINTS + FUNCTIONS)
 
 struct source {
 	struct session *session;
@@ -51,6 +51,8 @@ static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_pr
 {
 	struct bpf_program *programs[PROGRAMS] = {
 		skeleton->progs.network_switch,
+		skeleton->progs.network_exec,
+		skeleton->progs.network_call,
 		skeleton->progs.network_state,
 		skeleton->progs.network_retransmit,
 		skeleton->progs.network_receive,
@@ -86,6 +88,7 @@ static void network_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.network_sockets,	    skeleton->maps.network_free_histograms,
 		skeleton->maps.network_sleeps,	    skeleton->maps.network_labels,
 		skeleton->maps.network_free_labels, skeleton->maps.network_thinnings,
+		skeleton->maps.network_pipes,
 	};
 	struct bpf_program *programs[PROGRAMS];
 
@@ -115,6 +118,7 @@ static void set_calls(struct pkbpf_network_config *config)
 		{SYS_sendmmsg, PKBPF_NETWORK_CALL_MOVE},
 		{SYS_sendfile, PKBPF_NETWORK_CALL_MOVE},
 		{SYS_splice, PKBPF_NETWORK_CALL_MOVE},
+		{SYS_vmsplice, PKBPF_NETWORK_CALL_MOVE},
 		{SYS_connect, PKBPF_NETWORK_CALL_ACCEPT},
 		{SYS_accept, PKBPF_NETWORK_CALL_ACCEPT},
 		{SYS_accept4, PKBPF_NETWORK_CALL_ACCEPT},
@@ -133,6 +137,30 @@ static void set_calls(struct pkbpf_network_config *config)
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
 		if (calls[i].number < PKBPF_NETWORK_CALLS)
 			config->call[calls[i].number] = (uint8_t)calls[i].call;
+}
+
+/* What ends of system calls tell of pipes and UNIX sockets. */
+static void set_ends(struct pkbpf_network_config *config)
+{
+	static const struct {
+		long number;
+		enum pkbpf_network_end end;
+	} ends[] = {
+		{SYS_read, PKBPF_NETWORK_END_READ},
+		{SYS_readv, PKBPF_NETWORK_END_READ},
+		{SYS_write, PKBPF_NETWORK_END_WRITE},
+		{SYS_writev, PKBPF_NETWORK_END_WRITE},
+		{SYS_splice, PKBPF_NETWORK_END_SPLICE},
+		{SYS_sendfile, PKBPF_NETWORK_END_COPY},
+		{SYS_vmsplice, PKBPF_NETWORK_END_VMSPLICE},
+		{SYS_connect, PKBPF_NETWORK_END_CONNECT},
+		{SYS_accept, PKBPF_NETWORK_END_ACCEPT},
+		{SYS_accept4, PKBPF_NETWORK_END_ACCEPT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i].number < PKBPF_NETWORK_CALLS)
+			config->end[ends[i].number] = (uint8_t)ends[i].end;
 }
 
 /* Tracepoints of messages where the kernel has them, else functions. false: the kernel lacks what
@@ -182,6 +210,7 @@ static int network_configure(struct session *session, _unused_ const struct sour
 	/* Stacks have numbers, but none is recognized before it is unwound (stack_maps.c). */
 	bpf_map__set_autocreate(skeleton->maps.stacks_sent, true);
 	set_calls((struct pkbpf_network_config *)&skeleton->rodata->network_config);
+	set_ends((struct pkbpf_network_config *)&skeleton->rodata->network_config);
 	skeleton->rodata->network_config.per_thread = session_options(session)->per_thread;
 	skeleton->rodata->network_config.want_stacks =
 		session_options(session)->want_kernel_stack ||

@@ -74,7 +74,7 @@ static bool is_loopback(const struct pkbpf_network_peer *address)
 static bool is_local_server(const struct pkbpf_network_peer *address)
 {
 	return address->role == PKBPF_NETWORK_CLIENT && address->port &&
-	       address->family != PKBPF_NETWORK_UNIX &&
+	       address->family < PKBPF_NETWORK_UNIX &&
 	       (address->flags & PKBPF_NETWORK_SAME_ADDRESS || is_loopback(address));
 }
 
@@ -106,6 +106,16 @@ static int send_peer(const struct numbered_peer *peer, uint32_t number, struct p
 	return peer_event_encode(buffer, view);
 }
 
+/* Who writes to a pipe may be there before who reads. */
+static void complete(struct numbered_peer *peer, const volatile struct pkbpf_network_row *row)
+{
+	if (peer->pid || !row->peer_pid || peer->address.family != PKBPF_NETWORK_PIPE)
+		return;
+	peer->pid = row->peer_pid;
+	memcpy(peer->comm, (const void *)row->peer_comm, PKBPF_COMM_SIZE);
+	peer->is_new = true;
+}
+
 uint32_t network_peers_number(struct network_peers *peers,
 			      const volatile struct pkbpf_network_row *row,
 			      struct event_buffer *buffer)
@@ -120,8 +130,10 @@ uint32_t network_peers_number(struct network_peers *peers,
 		peer.address = (struct pkbpf_network_peer){.role = peer.address.role};
 	hash = hash_bytes(&peer.address, sizeof(peer.address), peers->seed);
 	item = hash_index_find(&peers->index, hash, is_same, peers, &peer.address);
-	if (item != HASH_INDEX_NONE)
+	if (item != HASH_INDEX_NONE) {
+		complete(&peers->items.items[item], row);
 		return item + 1;
+	}
 	item = (uint32_t)peers->items.count;
 	copy_name(&view, row);
 	memcpy(peer.comm, (const void *)row->peer_comm, PKBPF_COMM_SIZE);

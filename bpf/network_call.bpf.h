@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What only the end of a system call tells: bytes through pipes, and connections of UNIX sockets.
+ * No tracepoint of the kernel is nearer. Included by one program file, because its map is here. */
+#ifndef PKBPF_NETWORK_CALL_BPF_H
+#define PKBPF_NETWORK_CALL_BPF_H
+
+#include "network_stack.bpf.h"
+#include "network_wait.bpf.h"
+#include "syscall_compat.bpf.h"
+
+/* include/uapi/linux/stat.h, include/linux/fs.h */
+#define S_IFMT	    0170000
+#define S_IFIFO	    0010000
+#define S_IFSOCK    0140000
+#define FMODE_WRITE 2
+
+/* errno of connect() that are no failures: it goes on, or has been done, or is repeated. */
+#define EINTR	    4
+#define EFAULT	    14
+#define EALREADY    114
+#define EINPROGRESS 115
+#define ERESTART    512 /* from this one on the kernel's own */
+#define EISCONN	    106
+
+/* Frames of tracing above the end of a system call. */
+#define CALL_FRAMES 3
+
+/* Who used an end of a pipe last. */
+struct network_pipe_end {
+	__u64 moment; /* as in struct network_socket */
+	__u64 owner;
+	__u32 pid; /* 0: nobody yet */
+	__u32 row; /* PKBPF_NETWORK_NO_ROW: no target */
+	__u32 serial;
+	__u32 reserved;
+	char comm[PKBPF_COMM_SIZE];
+};
+
+struct network_pipe {
+	struct network_pipe_end reader, writer;
+};
+
+/* inode number and file system of a pipe or FIFO, as in the address of its peer */
+struct network_pipe_id {
+	__u64 inode, device;
+};
+
+/* 112 bytes each. Beyond that the pipe that was used the longest ago forgets its users. */
+#define PIPES 8192
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, PIPES);
+	__type(key, struct network_pipe_id);
+	__type(value, struct network_pipe);
+} network_pipes SEC(".maps");
+
+/* Address of the file of a descriptor of the current thread, and its inode's type. */
+struct call_file {
+	struct file *file;
+	struct inode *inode;
+	__u32 type; /* 0: it cannot be read */
+};
+
+static __always_inline void find_file(__u32 fd, struct call_file *ret_file)
+{
+	struct task_struct___files *task = (void *)bpf_get_current_task();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file *file = NULL, **files;
+	struct inode *inode;
+
+	ret_file->type = 0;
+	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	files = BPF_CORE_READ(table, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+		return;
+	inode = BPF_CORE_READ(file, f_inode);
+	ret_file->file = file;
+	ret_file->inode = inode;
+	ret_file->type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+}
+
+/* ---- pipes ---- */
+
+/* Notes the current thread as the user of one end. Always returns 0. */
+static __noinline int pipe_end_look(struct network_pipe_end *end,
+				    const struct network_pipe_end *other,
+				    const struct network_pipe_id *id, __u64 now_ns, bool is_sent)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct pkbpf_network_key key = {};
+	struct network_name name = {};
+	struct pkbpf_network_row *row;
+	bool is_first;
+	__u32 number;
+
+	if (!end || !other || !id)
+		return 0;
+	is_first = end->owner != network_owner(pid_tgid);
+	end->moment = process_moment(now_ns);
+	end->owner = network_owner(pid_tgid);
+	end->pid = pid_tgid >> 32;
+	end->row = PKBPF_NETWORK_NO_ROW;
+	current_comm((__u64 *)end->comm);
+	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return 0;
+	key.pid = pid_tgid >> 32;
+	key.tid = (__u32)end->owner;
+	key.peer.family = PKBPF_NETWORK_PIPE;
+	key.peer.protocol = is_sent ? PKBPF_NETWORK_SENT : PKBPF_NETWORK_RECEIVED;
+	__builtin_memcpy(key.peer.address, id, sizeof(key.peer.address));
+	name.pid = other->pid;
+	__builtin_memcpy(name.comm, other->comm, sizeof(name.comm));
+	number = network_row_or_others(&key, &name, is_first);
+	row = bpf_map_lookup_elem(&network_rows, &number);
+	if (!row)
+		return 0;
+	end->serial = row->serial;
+	end->row = number;
+	return 0;
+}
+
+static __always_inline struct pkbpf_network_row *row_of_end(const struct network_pipe_end *end)
+{
+	__u32 number = end->row;
+	struct pkbpf_network_row *row = bpf_map_lookup_elem(&network_rows, &number);
+
+	return row && row->serial == end->serial ? row : NULL;
+}
+
+/* Who writes first does not know yet who will read. */
+static __always_inline void name_peer(struct pkbpf_network_row *row,
+				      const struct network_pipe_end *peer)
+{
+	if (!row || row->peer_pid || !peer->pid || row->key.peer.family != PKBPF_NETWORK_PIPE)
+		return;
+	__builtin_memcpy(row->peer_comm, peer->comm, sizeof(row->peer_comm));
+	row->peer_pid = peer->pid;
+}
+
+/* Not inlined, so that its memory is not that of what follows. Always returns 0. */
+static __noinline int pipe_create(const struct network_pipe_id *id)
+{
+	struct network_pipe none = {};
+
+	if (!id)
+		return 0;
+	none.reader.row = none.writer.row = PKBPF_NETWORK_NO_ROW;
+	bpf_map_update_elem(&network_pipes, id, &none, BPF_NOEXIST);
+	return 0;
+}
+
+static __always_inline struct network_pipe *pipe_of(const struct network_pipe_id *id)
+{
+	struct network_pipe *pipe = bpf_map_lookup_elem(&network_pipes, id);
+
+	if (pipe)
+		return pipe;
+	pipe_create(id);
+	return bpf_map_lookup_elem(&network_pipes, id);
+}
+
+/* Bytes that the current thread has read from a pipe, or written to it. Returns 1 + the number of
+ * the row; 0: none. */
+static __noinline __u32 pipe_moved(struct inode *inode, __u64 bytes, bool is_sent)
+{
+	struct network_pipe_id id = {
+		.inode = BPF_CORE_READ(inode, i_ino),
+		.device = BPF_CORE_READ(inode, i_sb, s_dev),
+	};
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct network_pipe *pipe = pipe_of(&id);
+	struct network_pipe_end *end, *other;
+	struct pkbpf_network_row *row;
+
+	if (!pipe || is_compat())
+		return 0;
+	end = is_sent ? &pipe->writer : &pipe->reader;
+	other = is_sent ? &pipe->reader : &pipe->writer;
+	if (end->owner != network_owner(bpf_get_current_pid_tgid()) ||
+	    end->moment != process_moment(now_ns) ||
+	    (end->row != PKBPF_NETWORK_NO_ROW && !row_of_end(end)))
+		pipe_end_look(end, other, &id, now_ns, is_sent);
+	name_peer(row_of_end(other), end);
+	row = row_of_end(end);
+	if (!row)
+		return 0;
+	name_peer(row, other);
+	take_sleep(row, !is_sent, false);
+	__sync_fetch_and_add(is_sent ? &row->sent : &row->received, 1);
+	__sync_fetch_and_add(is_sent ? &row->sent_bytes : &row->received_bytes, bytes);
+	return 1 + end->row;
+}
+
+/* ---- connections of UNIX sockets ---- */
+
+/* The row of a peer of a UNIX socket, without noting it with the socket: connections are rarer than
+ * messages. */
+static __always_inline struct pkbpf_network_row *unix_row(struct pkbpf_network_key *key,
+							  struct network_name *name)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 number;
+
+	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return NULL;
+	key->pid = pid_tgid >> 32;
+	key->tid = (__u32)network_owner(pid_tgid);
+	number = network_row_or_others(key, name, true);
+	return bpf_map_lookup_elem(&network_rows, &number);
+}
+
+/* The socket of a file; NULL: not of UNIX. */
+static __always_inline struct sock *unix_socket(const struct call_file *file)
+{
+	struct file *of = file->file;
+	struct socket *socket = BPF_CORE_READ(of, private_data);
+	struct sock *sk = BPF_CORE_READ(socket, sk);
+
+	return sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ? sk : NULL;
+}
+
+/* The peer that connect() was asked for, in the form of those that are connected. */
+static __always_inline void read_asked(const void *address, __u32 length, struct sock *sk,
+				       struct pkbpf_network_peer *peer, struct network_name *name)
+{
+	const char *path = (const char *)address + UNIX_FAMILY_BYTES;
+	__u32 bytes = length - UNIX_FAMILY_BYTES;
+	long size;
+
+	peer->family = PKBPF_NETWORK_UNIX;
+	peer->protocol = BPF_CORE_READ(sk, sk_type);
+	peer->role = PKBPF_NETWORK_CLIENT;
+	if (length <= UNIX_FAMILY_BYTES || bytes > PKBPF_NETWORK_NAME)
+		return;
+	/* A path ends with its NUL byte, whatever the length; other names may contain some. */
+	size = bpf_probe_read_user_str(name->text, PKBPF_NETWORK_NAME, path);
+	if (size > 1)
+		name->bytes = size;
+	else if (!bpf_probe_read_user(name->text, bytes & (NAME_ROOM - 1), path))
+		name->bytes = bytes;
+	*(__u64 *)peer->address = hash_name(name);
+}
+
+static __always_inline bool is_connect_failure(__u32 error)
+{
+	return error < ERESTART && error != EINTR && error != EFAULT && error != EISCONN &&
+	       error != EALREADY && error != EINPROGRESS;
+}
+
+/* How long the current thread has slept in its system call. */
+static __always_inline __u64 slept_in_call(void)
+{
+	struct network_sleep *sleep =
+		bpf_task_storage_get(&network_sleeps, bpf_get_current_task_btf(), NULL, 0);
+	struct call call = {};
+
+	if (!sleep || !sleep->slept_ns || !read_call(&call) || (__u32)call.number != sleep->call ||
+	    call.argument != sleep->argument)
+		return 0;
+	return sleep->slept_ns;
+}
+
+static __noinline int unix_connected(struct sock *sk, const void *address, __u32 length,
+				     __s32 result)
+{
+	struct pkbpf_network_key key = {};
+	struct network_name name = {};
+	struct pkbpf_network_row *row;
+
+	if (is_compat() || (result && !is_connect_failure(-result)))
+		return 0;
+	if (result)
+		read_asked(address, length, sk, &key.peer, &name);
+	else
+		network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
+	row = unix_row(&key, &name);
+	if (!row)
+		return 0;
+	if (result)
+		network_add_failure(row, -result);
+	else
+		network_add_length(&row->connects, slept_in_call());
+	return 0;
+}
+
+static __noinline int unix_accepted(struct sock *sk)
+{
+	struct pkbpf_network_key key = {};
+	struct network_name name = {};
+	struct pkbpf_network_row *row;
+
+	if (is_compat())
+		return 0;
+	network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
+	row = unix_row(&key, &name);
+	if (row)
+		__sync_fetch_and_add(&row->accepts, 1);
+	return 0;
+}
+
+/* ---- system calls ---- */
+
+#if defined(__TARGET_ARCH_x86)
+#define CALL_NUMBER(regs) ((__u32)(regs)->orig_ax)
+#define CALL_FIRST(regs)  ((regs)->di)
+#define CALL_SECOND(regs) ((regs)->si)
+#define CALL_THIRD(regs)  ((regs)->dx)
+#else
+#define CALL_NUMBER(regs) ((__u32)(regs)->syscallno)
+#define CALL_FIRST(regs)  ((regs)->orig_x0)
+#define CALL_SECOND(regs) ((regs)->user_regs.regs[1])
+#define CALL_THIRD(regs)  ((regs)->user_regs.regs[2])
+#endif
+
+/* splice() moves bytes between two files, of which either may be a pipe. */
+static __always_inline __u32 moved_between(__u32 from, __u32 to, __u64 bytes, bool *ret_sent)
+{
+	struct call_file file;
+	__u32 row = 0;
+
+	if (from != PKBPF_NETWORK_NO_ROW) {
+		find_file(from, &file);
+		if (file.type == S_IFIFO)
+			row = pipe_moved(file.inode, bytes, false);
+	}
+	find_file(to, &file);
+	if (file.type == S_IFIFO)
+		row = *ret_sent = pipe_moved(file.inode, bytes, true);
+	return row;
+}
+
+/* Counts what has come of a call, by its kind. Returns 1 + the row of a pipe, for the stack. */
+static __always_inline __u32 call_ends(struct pt_regs *regs, __u32 kind, __s64 result,
+				       bool *ret_sent)
+{
+	bool is_splice = kind == PKBPF_NETWORK_END_SPLICE;
+	__u32 first = CALL_FIRST(regs);
+	struct call_file file;
+
+	if (is_splice || kind == PKBPF_NETWORK_END_COPY)
+		return result <= 0 ? 0
+				   : moved_between(is_splice ? first : PKBPF_NETWORK_NO_ROW,
+						   is_splice ? (__u32)CALL_THIRD(regs) : first,
+						   result, ret_sent);
+	if (kind == PKBPF_NETWORK_END_CONNECT ? result > 0 : result < 0)
+		return 0;
+	find_file(kind == PKBPF_NETWORK_END_ACCEPT ? (__u32)result : first, &file);
+	if (file.type == S_IFIFO && result > 0) {
+		struct file *of = file.file;
+
+		*ret_sent = kind == PKBPF_NETWORK_END_WRITE;
+		if (kind == PKBPF_NETWORK_END_VMSPLICE)
+			*ret_sent = BPF_CORE_READ(of, f_mode) & FMODE_WRITE;
+		return pipe_moved(file.inode, result, *ret_sent);
+	}
+	if (file.type == S_IFSOCK && kind >= PKBPF_NETWORK_END_CONNECT) {
+		struct sock *sk = unix_socket(&file);
+
+		if (sk && kind == PKBPF_NETWORK_END_CONNECT)
+			unix_connected(sk, (void *)CALL_SECOND(regs), CALL_THIRD(regs), result);
+		else if (sk)
+			unix_accepted(sk);
+	}
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int network_call(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	__u32 number = CALL_NUMBER(regs), kind, found;
+	struct pkbpf_network_row *row;
+	bool is_sent = false;
+
+	if (number >= PKBPF_NETWORK_CALLS)
+		return 0;
+	kind = network_config.end[number & (PKBPF_NETWORK_CALLS - 1)];
+	if (!kind || !network_in_interval())
+		return 0;
+	found = call_ends(regs, kind, (__s64)ctx[1], &is_sent);
+	if (!found--)
+		return 0;
+	row = bpf_map_lookup_elem(&network_rows, &found);
+	if (row)
+		take_message_stack(ctx, row, ctx[1], is_sent, bpf_ktime_get_ns(), CALL_FRAMES);
+	return 0;
+}
+
+#endif
