@@ -2,11 +2,17 @@
 /* Puts losses and the lack of samples into words. */
 #include "cli/profile_summary.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_io.h"
 #include "base/text_append.h"
 #include "event/counter_table.h"
 #include "process/cgroup/container_match.h"
@@ -56,6 +62,23 @@ static bool has_lost(const struct profile_info *info)
 	return false;
 }
 
+/* Whether somebody has paused all that is in it (cgroup v2): it could not use any CPU. */
+static bool is_frozen(const char *cgroup_path)
+{
+	static const char *const mounts[] = {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/"};
+
+	for (size_t i = 0; cgroup_path && i < ARRAY_SIZE(mounts); i++) {
+		_cleanup_free_ char *text = NULL;
+		char path[PATH_MAX];
+		size_t size;
+
+		snprintf(path, sizeof(path), "%s%.3000s/cgroup.events", mounts[i], cgroup_path);
+		if (file_read_all(AT_FDCWD, path, 4096, &text, &size) == 0)
+			return strstr(text, "frozen 1");
+	}
+	return false;
+}
+
 /* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
 static void add_idle_target(char *text, size_t size, const struct live_targets *chosen,
 			    const char *targets)
@@ -101,6 +124,11 @@ bool profile_summary_explain_nothing(const struct profile *profile,
 		text_append(ret_text, size,
 			    "%s caused no such event in %s; profile longer, or use other --events",
 			    targets, took);
+	} else if (is_frozen(chosen->cgroup_path)) {
+		text_append(ret_text, size,
+			    "%s is frozen: it runs again once 0 is written to its cgroup.freeze, "
+			    "or its container is no longer paused",
+			    targets);
 	} else if (end == RUN_TARGETS_ENDED) {
 		text_append(ret_text, size,
 			    "%s exited after %s, before the first sample at %" PRIu32
