@@ -126,4 +126,17 @@ check processes process
 profile chosen 4 --container 'docker:job-*' -e cpu --by container
 check_chosen
 
+begin "a frozen cgroup is said to be frozen"
+if mkdir "$base/frozen" && echo 1 >"$base/frozen/cgroup.freeze" 2>/dev/null; then
+	"$workloads/spin" 20 &
+	jobs_started+=($!)
+	echo $! >"$base/frozen/cgroup.procs"
+	wait_until 10 grep -q "frozen 1" "$base/frozen/cgroup.events"
+	"$pkbpf" -d 0.3 -e cpu --cgroup "$base/frozen" -o frozen.folded 2>err
+	grep -q "pkbpf-test-$$/frozen is frozen" err || fail "it is not said: $(cat err)"
+	echo 0 >"$base/frozen/cgroup.freeze"
+else
+	not_checked "cgroups cannot be frozen"
+fi
+
 conclude
