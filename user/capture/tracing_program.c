@@ -203,12 +203,21 @@ const char *tracing_shortage_advice(int errnum)
 	return errnum == ENOMEM ? "give it more memory (its cgroup's memory.max)" : NULL;
 }
 
+/* What the kernel says where its architecture has no trampolines for functions. */
+#define KERNEL_ENOTSUPP 524
+
 static int attached(const struct bpf_program *program, const struct bpf_link *link,
 		    struct error *error)
 {
 	int errnum = errno;
 	const char *advice = tracing_shortage_advice(errnum);
 
+	if (!link && errnum == KERNEL_ENOTSUPP)
+		return error_set(
+			error, EOPNOTSUPP,
+			"cannot attach BPF program %s: this kernel does not let BPF programs trace "
+			"its functions; on arm64 those from 6.4 on do",
+			bpf_program__name(program));
 	if (!link)
 		return error_set(error, errnum, "cannot attach BPF program %s: %s; %s",
 				 bpf_program__name(program), strerror(errnum),
