@@ -2,6 +2,7 @@
 /* Puts losses and the lack of samples into words. */
 #include "cli/profile_summary.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,10 +16,14 @@
 #include "base/file_io.h"
 #include "base/text_append.h"
 #include "event/counter_table.h"
+#include "process/cgroup/cgroup_limits.h"
 #include "process/cgroup/container_match.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
 #include "source/source.h"
+
+/* Cgroups that are looked at. */
+#define MAX_FREEZERS 4096
 
 /* "10 s", "1.5 s", "0.02 s" */
 static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
@@ -62,8 +67,14 @@ static bool has_lost(const struct profile_info *info)
 	return false;
 }
 
-/* Whether somebody has paused all that is in it (cgroup v2): it could not use any CPU. */
-static bool is_frozen(const char *cgroup_path)
+static bool is_host(const struct live_targets *chosen)
+{
+	return !chosen->pids.count && !chosen->tids.count && !chosen->cgroup_path &&
+	       !chosen->container && !chosen->command;
+}
+
+/* Whether somebody has paused all that is in it (cgroup v2). */
+static bool is_cgroup_frozen(const char *cgroup_path)
 {
 	static const char *const mounts[] = {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/"};
 
@@ -79,16 +90,49 @@ static bool is_frozen(const char *cgroup_path)
 	return false;
 }
 
+static int stop_at_frozen(void *context, const struct cgroup_limit *limit)
+{
+	const struct live_targets *chosen = context;
+	struct container container;
+
+	if (!limit->frozen)
+		return 0;
+	if (!chosen->container)
+		return -ECANCELED;
+	return container_at("", limit->path, &container) &&
+			       container_match(chosen->container, &container) != CONTAINER_DIFFERS
+		       ? -ECANCELED
+		       : 0;
+}
+
+/* Whether the targets are paused: they could not use any CPU. Of processes the first is asked. */
+static bool are_frozen(const struct live_targets *chosen)
+{
+	struct cgroup_limits *limits;
+	int err = 0;
+
+	if (chosen->cgroup_path)
+		return is_cgroup_frozen(chosen->cgroup_path);
+	if (!chosen->container && !chosen->pids.count)
+		return false;
+	limits = cgroup_limits_open("", CGROUP_FREEZER, MAX_FREEZERS);
+	if (!limits)
+		return false;
+	err = chosen->container ? cgroup_limits_add_all(limits)
+				: cgroup_limits_add_of(limits, chosen->pids.items[0]);
+	if (!err)
+		err = cgroup_limits_read(limits, 0, stop_at_frozen, (void *)chosen);
+	cgroup_limits_close(limits);
+	return err == -ECANCELED;
+}
+
 /* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
 static void add_idle_target(char *text, size_t size, const struct live_targets *chosen,
 			    const char *targets)
 {
-	bool is_host = !chosen->pids.count && !chosen->tids.count && !chosen->cgroup_path &&
-		       !chosen->container && !chosen->command;
-
-	if (is_host && chosen->comm)
+	if (is_host(chosen) && chosen->comm)
 		text_append(text, size, "no process named %s used the CPU", chosen->comm);
-	else if (is_host)
+	else if (is_host(chosen))
 		text_append(text, size, "no process used the CPU");
 	else if (chosen->container && container_is_pattern(chosen->container))
 		text_append(text, size, "no %s used the CPU", targets);
@@ -124,10 +168,10 @@ bool profile_summary_explain_nothing(const struct profile *profile,
 		text_append(ret_text, size,
 			    "%s caused no such event in %s; profile longer, or use other --events",
 			    targets, took);
-	} else if (is_frozen(chosen->cgroup_path)) {
+	} else if (are_frozen(chosen)) {
 		text_append(ret_text, size,
-			    "%s is frozen: it runs again once 0 is written to its cgroup.freeze, "
-			    "or its container is no longer paused",
+			    "%s could not run: frozen (paused); resume with docker unpause, "
+			    "cgroup.freeze or freezer.state",
 			    targets);
 	} else if (end == RUN_TARGETS_ENDED) {
 		text_append(ret_text, size,
