@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Block I/O limits of processes' cgroups: io.max, or blkio.throttle of cgroup v1. */
+#include "process/relation/io_limits.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "process/relation/relation_writer.h"
 
 static const struct {
 	const char *file, *unit;
@@ -41,11 +42,12 @@ static void say_maximum(char *text, size_t size, const char *line)
 						   length ? " " : "", word);
 }
 
-static bool find_limit(const char *root, const char *cgroup, char *text, size_t size)
+static bool find_limit(const char *root, const char *hierarchy, const char *cgroup, char *text,
+		       size_t size)
 {
 	char path[PATH_MAX], line[256], what[128];
 
-	snprintf(path, sizeof(path), "%s%s/io.max", root, cgroup);
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/io.max", root, hierarchy, cgroup);
 	if (read_line(path, line, sizeof(line))) {
 		say_maximum(what, sizeof(what), line);
 		if (what[0]) {
@@ -56,7 +58,8 @@ static bool find_limit(const char *root, const char *cgroup, char *text, size_t 
 	for (size_t i = 0; i < sizeof(version_1) / sizeof(version_1[0]); i++) {
 		const char *value;
 
-		snprintf(path, sizeof(path), "%s%s/%s", root, cgroup, version_1[i].file);
+		snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, hierarchy, cgroup,
+			 version_1[i].file);
 		if (!read_line(path, line, sizeof(line)))
 			continue;
 		value = strchr(line, ' ');
@@ -68,12 +71,13 @@ static bool find_limit(const char *root, const char *cgroup, char *text, size_t 
 }
 
 /* Finds a limit of the cgroup or of one above it. */
-static bool find_limit_above(const char *root, char *cgroup, char *text, size_t size)
+static bool find_limit_above(const char *root, const char *hierarchy, char *cgroup, char *text,
+			     size_t size)
 {
 	char *slash;
 
 	while (cgroup[0] == '/' && cgroup[1]) {
-		if (find_limit(root, cgroup, text, size))
+		if (find_limit(root, hierarchy, cgroup, text, size))
 			return true;
 		slash = strrchr(cgroup, '/');
 		*slash = '\0';
@@ -82,7 +86,7 @@ static bool find_limit_above(const char *root, char *cgroup, char *text, size_t 
 }
 
 /* A line of /proc/PID/cgroup, "4:blkio:/a/b" or "0::/a/b". */
-static bool limit_of_line(char *line, char *text, size_t size)
+static bool limit_of_line(const char *root, char *line, char *text, size_t size)
 {
 	char *controllers = strchr(line, ':'), *cgroup, copy[512];
 
@@ -93,26 +97,26 @@ static bool limit_of_line(char *line, char *text, size_t size)
 	cgroup[strcspn(cgroup, "\n")] = '\0';
 	snprintf(copy, sizeof(copy), "%s", cgroup);
 	if (strstr(controllers, "blkio"))
-		return find_limit_above("/sys/fs/cgroup/blkio", copy, text, size);
+		return find_limit_above(root, "/blkio", copy, text, size);
 	if (controllers[1])
 		return false;
-	if (find_limit_above("/sys/fs/cgroup", copy, text, size))
+	if (find_limit_above(root, "", copy, text, size))
 		return true;
 	snprintf(copy, sizeof(copy), "%s", cgroup);
-	return find_limit_above("/sys/fs/cgroup/unified", copy, text, size);
+	return find_limit_above(root, "/unified", copy, text, size);
 }
 
-void relation_io_limits(const struct relation_writer *writer)
+void io_limits_write(const struct relation_writer *writer, const char *root)
 {
-	char path[64], line[512], text[256];
+	char path[PATH_MAX], line[512], text[256];
 
 	for (size_t i = 0; i < writer->pid_count; i++) {
 		_cleanup_fclose_ FILE *file = NULL;
 
-		snprintf(path, sizeof(path), "/proc/%u/cgroup", writer->pids[i]);
+		snprintf(path, sizeof(path), "%s/proc/%u/cgroup", root, writer->pids[i]);
 		file = fopen(path, "re");
 		while (file && fgets(line, sizeof(line), file)) {
-			if (!limit_of_line(line, text, sizeof(text)))
+			if (!limit_of_line(root, line, text, sizeof(text)))
 				continue;
 			relation_write(writer,
 				       &(struct relation_view){.relation = PKBPF_RELATION_IO_LIMIT,
@@ -122,4 +126,9 @@ void relation_io_limits(const struct relation_writer *writer)
 			break;
 		}
 	}
+}
+
+void relation_io_limits(const struct relation_writer *writer)
+{
+	io_limits_write(writer, "");
 }

@@ -2,7 +2,6 @@
 /* Reads /proc/PID/io, /proc/PID/net/snmp and the kernel's log twice. */
 #include "process/relation/process_counts.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "process/relation/device_bytes.h"
+#include "process/relation/oom_log.h"
 
 /* Each process takes about 10 us. */
 #define PROCESSES_MAX 4096
@@ -19,7 +19,6 @@
 #define NETWORKS_MAX 16
 #define OTHERS_MAX   4
 #define OTHER_BYTES  (1 << 20)
-#define LOG_LINES    4096
 
 struct io_counts {
 	uint32_t pid;
@@ -197,59 +196,6 @@ static void write_io(const struct process_counts *counts, const struct relation_
 	}
 }
 
-/* Behind the names in the line, which may hold anything. */
-static const char *find_last(const char *line, const char *word)
-{
-	const char *last = NULL;
-
-	while ((line = strstr(line, word)))
-		last = line++;
-	return last;
-}
-
-/* "…oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a,task=name,pid=1,uid=0" */
-static void write_kill(const char *line, uint64_t limit_bytes, const struct relation_writer *writer)
-{
-	const char *cgroup = strstr(line, "oom_memcg="), *pid = find_last(line, ",pid=");
-	struct relation_view view = {.relation = PKBPF_RELATION_OOM, .count = 1};
-	char text[128] = "";
-
-	if (!pid)
-		return;
-	view.pid = (uint32_t)strtoul(pid + 5, NULL, 10);
-	if (cgroup) {
-		snprintf(text, sizeof(text), "%s", cgroup + 10);
-		text[strcspn(text, ",\n")] = '\0';
-		view.value = limit_bytes;
-	}
-	view.text = text;
-	relation_write(writer, &view);
-}
-
-static void write_kills(const struct process_counts *counts, const struct relation_writer *writer)
-{
-	uint64_t limit_kib, limit_bytes = 0;
-	char line[2048];
-
-	for (int i = 0; counts->log >= 0 && i < LOG_LINES; i++) {
-		ssize_t size = read(counts->log, line, sizeof(line) - 1);
-		const char *limit;
-
-		/* Lines were dropped from the log: continue with the next one. */
-		if (size < 0 && errno == EPIPE)
-			continue;
-		if (size <= 0)
-			return;
-		line[size] = '\0';
-		limit = strstr(line, "memory: usage ");
-		limit = limit ? strstr(limit, "limit ") : NULL;
-		if (limit && sscanf(limit, "limit %" SCNu64 "kB", &limit_kib) == 1)
-			limit_bytes = limit_kib << 10;
-		if (strstr(line, "oom-kill:"))
-			write_kill(line, limit_bytes, writer);
-	}
-}
-
 void process_counts_write(const struct process_counts *counts, const struct relation_writer *writer)
 {
 	write_io(counts, writer);
@@ -264,7 +210,8 @@ void process_counts_write(const struct process_counts *counts, const struct rela
 						       .count = failures - counts->failures[i],
 						       .text = ""});
 	}
-	write_kills(counts, writer);
+	if (counts->log >= 0)
+		oom_log_write(counts->log, writer);
 }
 
 void process_counts_free(struct process_counts *counts)
