@@ -6,8 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "elf/elf_file.h"
+#include "interpreters.h"
 #include "python/python_loop.h"
 
 #define LOOP	0x100000ULL
@@ -67,11 +71,71 @@ static void few_jumps_are_no_part(void **state)
 	assert_int_equal(python_loop_cold_part(code.bytes, 0, LOOP, function_of, NULL), 0);
 }
 
+static bool is_code(const struct elf_file *file, const struct python_loop_part *part)
+{
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
+
+		if (elf_segment_is_code(segment) && part->start >= segment->address &&
+		    part->start - segment->address < segment->file_size)
+			return part->size <= segment->file_size - (part->start - segment->address);
+	}
+	return false;
+}
+
+/* Those of this machine, as far as they are not in a library. */
+static void parts_of_an_interpreter_are_code_and_apart(void **state)
+{
+	struct interpreters interpreters;
+
+	(void)state;
+	interpreters_find(&interpreters);
+	for (size_t i = 0; i < interpreters.count; i++) {
+		struct python_loop_part parts[PKBPF_PYTHON_LOOP_PARTS];
+		int fd = open(interpreters.paths[i], O_RDONLY | O_CLOEXEC);
+		struct elf_file file;
+
+		assert_int_equal(elf_file_open(&file, fd), 0);
+		python_loop_find(&file, parts);
+		if (parts[0].size) {
+			assert_true(parts[0].size > 1024 && is_code(&file, &parts[0]));
+			if (parts[1].size)
+				assert_true(is_code(&file, &parts[1]) &&
+					    (parts[1].start + parts[1].size <= parts[0].start ||
+					     parts[0].start + parts[0].size <= parts[1].start));
+		} else {
+			assert_int_equal(parts[1].size, 0);
+		}
+		elf_file_done(&file);
+		close(fd);
+	}
+	interpreters_done(&interpreters);
+}
+
+/* Another program has none. */
+static void other_programs_have_no_loop(void **state)
+{
+	struct python_loop_part parts[PKBPF_PYTHON_LOOP_PARTS];
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct elf_file file;
+
+	(void)state;
+	memset(parts, 0x5a, sizeof(parts));
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	python_loop_find(&file, parts);
+	for (size_t i = 0; i < PKBPF_PYTHON_LOOP_PARTS; i++)
+		assert_true(parts[i].start == 0 && parts[i].size == 0);
+	elf_file_done(&file);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most_jumps_lead_to_the_seldom_used_part),
 		cmocka_unit_test(few_jumps_are_no_part),
+		cmocka_unit_test(parts_of_an_interpreter_are_code_and_apart),
+		cmocka_unit_test(other_programs_have_no_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,6 +95,13 @@ static void reads_split_units(void **state)
 	assert_chain(FIXTURE_DIR "/split/dwarf5");
 }
 
+#ifdef HAS_DWP
+static void reads_packages_of_split_units(void **state)
+{
+	assert_chain(FIXTURE_DIR "/package/dwarf4");
+}
+#endif
+
 /* Without room for both, nobody says where the functions were inlined. */
 static void line_programs_of_split_units_are_of_the_budget(void **state)
 {
@@ -451,6 +458,9 @@ int main(void)
 		test(reads_packed_sections),
 		test(counts_copies_of_inlined_functions_and_names_their_callers),
 		test(reads_split_units),
+#ifdef HAS_DWP
+		test(reads_packages_of_split_units),
+#endif
 		test(line_programs_of_split_units_are_of_the_budget),
 		test(says_which_split_file_is_missing),
 		test(gives_only_what_is_asked_for),
