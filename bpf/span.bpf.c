@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Regions: which ones each thread has open, and what each took. */
+#include "span_site.bpf.h"
 #include "span_slow.bpf.h"
 
 struct span_rows_map span_rows SEC(".maps");
@@ -8,6 +9,7 @@ struct span_free_map span_free_stacks SEC(".maps");
 struct span_free_map span_free_rows SEC(".maps");
 
 struct span_ids_map span_ids SEC(".maps");
+struct span_sites_map span_sites SEC(".maps");
 struct span_slow_users_map span_slow_users SEC(".maps");
 struct span_callers_map span_callers SEC(".maps");
 

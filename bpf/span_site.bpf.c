@@ -13,8 +13,6 @@
 /* The least that coroutines have. */
 #define COROUTINE_STACK_BYTES (16ULL << 10)
 
-struct span_sites_map span_sites SEC(".maps");
-
 static __always_inline __u64 register_at(struct pt_regs *ctx, __u16 word)
 {
 	__u64 value = 0;

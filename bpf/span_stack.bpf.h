@@ -191,6 +191,31 @@ static __always_inline void frame_lose(const struct pkbpf_span_frame *frame)
 		__sync_fetch_and_add(&row->lost_end, 1);
 }
 
+/* What tells calls of the kernel's functions from others. */
+#define TOKEN_OF_KERNEL (1ULL << 60)
+
+/* Takes calls of the kernel's functions off the top that have ended unseen: the kernel has only so
+ * many places for returns. Stacks grow down: what is called now is below what goes on, or in the
+ * same place as what has jumped to it, which is another function. */
+static __always_inline void drop_kernel(struct pkbpf_span_stack *stack, __u64 stack_pointer,
+					__u64 token)
+{
+	for (__u32 i = 0; i < PKBPF_SPAN_DEPTH; i++) {
+		__u32 depth = stack->depth;
+		struct pkbpf_span_frame *frame;
+
+		if (!depth)
+			break;
+		frame = frame_at(stack, depth - 1);
+		if (frame->token >> 32 != TOKEN_OF_KERNEL >> 32 ||
+		    frame->stack_pointer > stack_pointer ||
+		    (frame->stack_pointer == stack_pointer && frame->token != token))
+			break;
+		frame_lose(frame);
+		stack->depth = depth - 1;
+	}
+}
+
 /* The parts of a region's wall time. false: they are not known. */
 static __always_inline bool parts_of(const struct pkbpf_span_reading *from,
 				     const struct pkbpf_span_reading *to,

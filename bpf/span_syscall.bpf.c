@@ -18,11 +18,13 @@ static __always_inline bool is_syscall(const struct pkbpf_span_frame *frame)
 	return (frame->token & ~TOKEN_NUMBER) == TOKEN_OF_SYSCALLS;
 }
 
-/* Calls that end in another way, as exec does: nothing else happens in a call. */
+/* Calls that end in another way, as exec does: nothing of a program happens in a call. */
 static __always_inline void drop_syscall(struct pkbpf_span_stack *stack)
 {
-	__u32 depth = stack->depth;
+	__u32 depth;
 
+	drop_kernel(stack, ~0ULL, 0);
+	depth = stack->depth;
 	if (!depth || !is_syscall(frame_at(stack, depth - 1)))
 		return;
 	frame_lose(frame_at(stack, depth - 1));
@@ -62,9 +64,13 @@ __attribute__((noinline)) int span_syscall_end(__u32 tid)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct pkbpf_span_stack *stack = stack_find(tid);
-	__u32 depth = stack ? stack->depth : 0;
+	__u32 depth;
 
-	if (!stack || !depth || !is_syscall(frame_at(stack, depth - 1)))
+	if (!stack)
+		return 0;
+	drop_kernel(stack, ~0ULL, 0);
+	depth = stack->depth;
+	if (!depth || !is_syscall(frame_at(stack, depth - 1)))
 		return 0;
 	span_read(&stack->now, task, tid);
 	frame_close(stack, depth - 1);

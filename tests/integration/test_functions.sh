@@ -147,6 +147,23 @@ if command -v gcc >/dev/null; then
 else
 	not_checked "no gcc"
 fi
-"$pkbpf" --function kernel:vfs_read -d 0.1 >said 2>&1
-[ $? = 2 ] || fail "kernel: is accepted"
+# Functions of the kernel, where it can be probed.
+"$pkbpf" --progress never -e offcpu --function 'kernel:vfs_read' --function 'kernel:ksys_read' --probe-cost none \
+	-o kernel.json -- dd if=/dev/zero of=/dev/null bs=4096 count=3000 2>said
+status=$?
+if [ -r /sys/bus/event_source/devices/kprobe/type ]; then
+	[ $status = 0 ] || fail "kernel: status $status: $(cat said)"
+	python3 - kernel.json <<-'END' || fail "calls in the kernel"
+		import json, sys
+		rows = [row for row in json.load(open(sys.argv[1]))["regions"] if row["name"] == "kernel:vfs_read"]
+		assert 3000 <= sum(row["count"] for row in rows) < 3200, rows
+		assert all(row["undivided_ns"] == 0 for row in rows), rows
+	END
+else
+	[ $status = 5 ] && grep -q "CONFIG_KPROBES" said || fail "kernel: status $status, without a reason: $(cat said)"
+	"$pkbpf" doctor >doctor
+	grep -q "kernel functions.*CONFIG_KPROBES" doctor || fail "doctor says nothing of kernel functions"
+fi
+"$pkbpf" --function kernel: -d 0.1 2>said
+[ $? = 2 ] || fail "kernel: without a name is accepted"
 conclude

@@ -171,10 +171,11 @@ static int check_trace(struct cli_options *options, struct error *error)
 static int check_slow(const struct region_options *regions, struct error *error)
 {
 	if (regions->slow_function_ns != UINT64_MAX && !regions->function_count &&
-	    !regions->syscall_count)
+	    !regions->syscall_count && !regions->kernel_count)
 		return error_set(error, EINVAL,
 				 "--slow-function requires --function: which calls are measured");
-	if (regions->callers && !regions->function_count && !regions->syscall_count)
+	if (regions->callers && !regions->function_count && !regions->syscall_count &&
+	    !regions->kernel_count)
 		return error_set(error, EINVAL,
 				 "--callers requires --function: which calls are seen");
 	return 0;

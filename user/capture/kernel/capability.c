@@ -252,6 +252,16 @@ static bool probe_kernel_symbols(struct error *error)
 	return false;
 }
 
+static bool probe_kernel_probes(struct error *error)
+{
+	if (access("/sys/bus/event_source/devices/kprobe/type", R_OK) == 0)
+		return true;
+	error_set(error, ENOTSUP,
+		  "this kernel was built without CONFIG_KPROBES, so its functions cannot be "
+		  "probed; use a kernel of a distribution");
+	return false;
+}
+
 static bool probe_whole_proc(struct error *error)
 {
 	if (access("/proc/stat", R_OK) == 0)
@@ -310,6 +320,9 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_HARDWARE_PMU] = {"hardware PMU", false, probe_hardware_pmu,
 				     "everything; a timer (cpu-clock) takes the CPU samples, but "
 				     "none while interrupts are off"},
+	[CAPABILITY_KERNEL_PROBES] = {"kernel functions", false, probe_kernel_probes,
+				      "everything but --function kernel:NAME; syscall:NAME counts "
+				      "system calls"},
 	[CAPABILITY_BPF_TIME] = {"time of BPF programs", false, probe_bpf_time,
 				 "everything but the share of BPF programs in the overhead, and "
 				 "--max-overhead"},

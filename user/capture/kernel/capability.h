@@ -20,6 +20,7 @@ enum capability {
 	CAPABILITY_OTHERS_FILES,	     /* files and directories of other users */
 	CAPABILITY_MAP_MEMORY,		     /* memory of BPF maps is not limited */
 	CAPABILITY_KERNEL_SYMBOLS,	     /* /proc/kallsyms shows addresses */
+	CAPABILITY_KERNEL_PROBES,	     /* functions of the kernel can be probed */
 	CAPABILITY_BPF_TIME,		     /* run time of BPF programs */
 	CAPABILITY_WHOLE_PROC,		     /* /proc has machine-wide files, not only processes */
 	CAPABILITY_ENERGY,		     /* what the machine takes is measured */

@@ -21,6 +21,8 @@ struct kernel_types *kernel_types_new(void);
 void kernel_types_free(struct kernel_types *types);
 /* Exists since one link may hold user-space probes at many places (6.6). */
 #define KERNEL_TYPE_UPROBE_MULTI "bpf_uprobe_multi_link"
+/* The same of the kernel's functions (5.18, with fprobes). */
+#define KERNEL_TYPE_KPROBE_MULTI "bpf_kprobe_multi_link"
 /* Tracing programs may keep data with a socket: since 5.11. */
 #define KERNEL_FUNCTION_SOCKET_STORAGE "bpf_sk_storage_get_tracing"
 

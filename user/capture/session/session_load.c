@@ -85,6 +85,7 @@ int session_open_object(struct session *session, struct error *error)
 	err = tracing_programs_want(session->skeleton->obj, session->kernel_types);
 	err = err ? err : kernel_types_want(session->kernel_types, ELEMENT_ALLOCATOR);
 	err = err ? err : kernel_types_want(session->kernel_types, KERNEL_TYPE_UPROBE_MULTI);
+	err = err ? err : kernel_types_want(session->kernel_types, KERNEL_TYPE_KPROBE_MULTI);
 	err = err ? err : kernel_types_want(session->kernel_types, KERNEL_FUNCTION_SOCKET_STORAGE);
 	if (err)
 		return error_set(error, -err,

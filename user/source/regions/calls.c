@@ -19,7 +19,8 @@ static void calls_choose(_unused_ struct pkbpf_bpf *skeleton, _unused_ bool want
 static int calls_configure(_unused_ struct session *session, const struct source_options *options,
 			   struct source **ret_source, struct error *error)
 {
-	if (!options->regions.function_count && !options->regions.syscall_count)
+	if (!options->regions.function_count && !options->regions.syscall_count &&
+	    !options->regions.kernel_count)
 		return error_set(error, EINVAL,
 				 "calls are recorded by stack with --function only: name the "
 				 "functions to be seen");

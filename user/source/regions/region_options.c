@@ -17,6 +17,7 @@
 #define USDT	      "usdt:"
 #define FUNCTION      "function:"
 #define SYSCALL	      "syscall:"
+#define KERNEL	      "kernel:"
 #define MAX_PROBES    512
 #define COST_PERMILLE 20
 #define SLOW_COUNT    10
@@ -70,6 +71,19 @@ static int add_syscalls(struct region_options *regions, const char *glob, struct
 	return 0;
 }
 
+static int add_kernel(struct region_options *regions, const char *glob, struct error *error)
+{
+	if (!*glob)
+		return error_set(error, EINVAL,
+				 "invalid value 'kernel:' for --function: expected kernel:NAME, "
+				 "with *, ? and [...] as wildcards");
+	if (regions->kernel_count == REGION_PATTERNS_MAX)
+		return error_set(error, EINVAL, "more than %d times --function",
+				 REGION_PATTERNS_MAX);
+	regions->kernel[regions->kernel_count++] = glob;
+	return 0;
+}
+
 static int parse_function(void *options, const char *value, struct error *error)
 {
 	struct region_options *regions = &((struct source_options *)options)->regions;
@@ -78,12 +92,8 @@ static int parse_function(void *options, const char *value, struct error *error)
 
 	if (!copy)
 		return error_set(error, ENOMEM, "out of memory");
-	if (strncmp(value, "kernel:", 7) == 0)
-		return error_set(error, EINVAL,
-				 "invalid value '%s' for --function: functions of the kernel are "
-				 "not counted; -e cpu,offcpu shows them in stacks, and "
-				 "syscall:NAME counts system calls",
-				 value);
+	if (strncmp(value, KERNEL, strlen(KERNEL)) == 0)
+		return add_kernel(regions, value + strlen(KERNEL), error);
 	if (strncmp(value, SYSCALL, strlen(SYSCALL)) == 0)
 		return add_syscalls(regions, value + strlen(SYSCALL), error);
 	if (!function_pattern_parse(copy, &pattern))
@@ -175,7 +185,7 @@ const struct option_row region_option_rows[] = {
 	{0, "function", "[LIB:]NAME",
 	 "count and measure each call of the functions with this name; LIB: of this library, "
 	 "default: of the program itself; *, ? and [...] match; syscall:NAME: system calls; "
-	 "repeatable",
+	 "kernel:NAME: functions of the kernel; repeatable",
 	 .group = OPTION_GROUP_EVENTS, .repeatable = true, .form = OPTION_PARSED,
 	 .parse = parse_function,
 	 .text = "NAME is a mangled or a demangled name without parameters, 0xADDRESS one of a "
@@ -186,7 +196,10 @@ const struct option_row region_option_rows[] = {
 		 "program has debug information it is said how many copies there are, and in what. "
 		 "x86-64 only, "
 		 "since Linux 5.15. System calls are seen on all architectures, those of 64-bit "
-		 "programs."},
+		 "programs. Functions of the kernel need one that was built with CONFIG_KPROBES, "
+		 "since Linux 5.15, as `pkbpf doctor` tells; those that it lets nobody probe, and "
+		 "those that probes themselves call, are left out, with a warning, and so are "
+		 "calls by interrupts, which are no work of the thread they come upon."},
 	{0, "callers", NULL,
 	 "with --function: calls and their time by calling stack, too; the same as adding calls to "
 	 "--events",

@@ -24,6 +24,8 @@ struct region_options {
 	size_t function_count;
 	const char *syscalls[REGION_PATTERNS_MAX]; /* patterns of names, checked; borrowed */
 	size_t syscall_count;
+	const char *kernel[REGION_PATTERNS_MAX]; /* patterns of names; borrowed */
+	size_t kernel_count;
 	uint32_t max_probes;	/* most functions */
 	uint32_t cost_permille; /* of each CPU: what their probes may cost */
 	/* Those that take at least so long are listed one by one; UINT64_MAX: none are. */

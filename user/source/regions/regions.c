@@ -46,6 +46,7 @@ static void regions_free(struct source *source)
 	region_probes_free(source->probes);
 	function_set_free(source->functions);
 	syscall_set_free(source->syscalls);
+	kernel_set_free(source->kernel);
 	mapped_table_close(&source->row_table);
 	mapped_table_close(&source->stack_table);
 	mapped_table_close(&source->site_table);
@@ -61,7 +62,8 @@ static void regions_free(struct source *source)
 static bool regions_are_wanted(const struct source_options *options)
 {
 	return options->regions.wanted || options->regions.frames ||
-	       options->regions.function_count || options->regions.syscall_count;
+	       options->regions.function_count || options->regions.syscall_count ||
+	       options->regions.kernel_count;
 }
 
 static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -99,6 +101,9 @@ static int size_maps(struct source *source, struct pkbpf_bpf *skeleton,
 	source->first_syscall = sites;
 	skeleton->rodata->first_syscall_site = sites;
 	sites += options->syscall_count ? PKBPF_SYSCALLS : 0;
+	source->first_kernel = sites;
+	/* One more to measure the price with. */
+	sites += options->kernel_count ? options->max_probes + 1 : 0;
 	err = err ? err
 		  : mapped_table_configure(&source->site_table, skeleton->maps.span_sites, sites);
 	if (session_options(source->session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS)
@@ -171,6 +176,31 @@ static int choose_syscalls(struct source *source, const struct region_options *o
 	return options->syscall_count ? syscall_set_new(&syscalls, &source->syscalls) : 0;
 }
 
+static int choose_kernel(struct source *source, const struct region_options *options,
+			 struct pkbpf_bpf *skeleton, struct error *error)
+{
+	const struct kernel_set_options kernel = {
+		.globs = options->kernel,
+		.glob_count = options->kernel_count,
+		.most = options->max_probes,
+		.cost_permille = options->cost_permille,
+		.cpu_count = session_cpu_count(source->session),
+		.wants_callers =
+			session_options(source->session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS,
+		.log = session_options(source->session)->log,
+	};
+
+	kernel_set_choose(skeleton, options->kernel_count);
+	if (!options->kernel_count)
+		return 0;
+	if (!has_cookies())
+		return error_set(error, ENOTSUP,
+				 "cannot count functions of the kernel: --function kernel:NAME "
+				 "needs Linux 5.15");
+	return kernel_set_new(&kernel, skeleton, session_kernel_types(source->session),
+			      &source->kernel, error);
+}
+
 static void leave_out_sites(struct pkbpf_bpf *skeleton)
 {
 	bpf_program__set_autoload(skeleton->progs.span_site, false);
@@ -203,6 +233,14 @@ static int regions_configure(struct session *session, const struct source_option
 	err = err ? err : size_maps(source, skeleton, &options->regions);
 	err = err ? err : choose_syscalls(source, &options->regions, skeleton);
 	source->wants_marks = options->regions.wanted || options->regions.frames;
+	if (!err) {
+		int unable = choose_kernel(source, &options->regions, skeleton, error);
+
+		if (unable) {
+			regions_free(source);
+			return unable;
+		}
+	}
 	if (!has_cookies()) {
 		leave_out_sites(skeleton);
 	} else {
@@ -258,6 +296,12 @@ static int regions_attach(struct source *source, struct error *error)
 					 (struct pkbpf_span_site *)source->site_table.items +
 						 source->first_syscall,
 					 error);
+	if (source->kernel)
+		err = err ? err
+			  : kernel_set_attach(source->kernel,
+					      (struct pkbpf_span_site *)source->site_table.items +
+						      source->first_kernel,
+					      source->first_kernel, error);
 	if (err)
 		return err;
 	region_watch_command(source);
@@ -340,6 +384,8 @@ static int regions_poll(struct source *source)
 	if (source->syscalls)
 		syscall_set_poll(source->syscalls, source->row_table.items,
 				 source->row_table.count);
+	if (source->kernel)
+		kernel_set_poll(source->kernel, source->row_table.items, source->row_table.count);
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
@@ -354,7 +400,10 @@ static int regions_rest_ms(const struct source *source)
 	int functions_ms = source->functions ? function_set_rest_ms(source->functions) : INT_MAX;
 	int syscalls_ms = source->syscalls ? syscall_set_rest_ms(source->syscalls) : INT_MAX;
 
-	return functions_ms < syscalls_ms ? functions_ms : syscalls_ms;
+	int kernel_ms = source->kernel ? kernel_set_rest_ms(source->kernel) : INT_MAX;
+	int least_ms = functions_ms < syscalls_ms ? functions_ms : syscalls_ms;
+
+	return least_ms < kernel_ms ? least_ms : kernel_ms;
 }
 
 static int regions_cut(struct source *source, uint64_t until_ns)
@@ -404,6 +453,8 @@ static void regions_detach(struct source *source)
 		function_set_remove(source->functions);
 	if (source->syscalls)
 		syscall_set_detach(source->syscalls);
+	if (source->kernel)
+		kernel_set_detach(source->kernel);
 	unfinished = calloc(ROWS, sizeof(*unfinished));
 	if (unfinished)
 		count_unfinished(source, unfinished);

@@ -8,6 +8,7 @@
 
 #include "source/mapped_table.h"
 #include "source/regions/function_set.h"
+#include "source/regions/kernel_set.h"
 #include "source/regions/region_files.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
@@ -24,8 +25,10 @@ struct source {
 	struct mapped_table row_table, stack_table, site_table;
 	uint32_t site_count;
 	uint32_t first_syscall;		/* site of system call 0, behind the others */
+	uint32_t first_kernel;		/* sites of the kernel's functions, behind these */
 	struct function_set *functions; /* NULL: none are wanted */
 	struct syscall_set *syscalls;	/* likewise */
+	struct kernel_set *kernel;	/* likewise */
 	bool wants_callers;		/* calls by stack */
 	bool wants_marks;		/* regions that programs mark, and pairs of probes */
 	struct region_pairs pairs;
