@@ -113,7 +113,7 @@ says err "pkbpf: no samples: pid $sleeper"
 begin "a process that ends during the run ends it"
 (sleep 0.7; kill $sleeper) &
 begin_seconds=$SECONDS
-run 4 -e cpu -p $sleeper -d 60 -f folded
+run 4 -e cpu -p $sleeper -F 1 -d 60 -f folded
 [ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it went on without a target"
 says err "exited"
 wait
