@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Network: messages, connections and their failures, times to answer, and sleeps that a message
  * ended; by process and peer. */
-#include "network_call.bpf.h"
+#include "network_function.bpf.h"
 
 /* include/net/tcp_states.h; unchanged since these exist */
 #define TCP_ESTABLISHED 1
@@ -17,10 +17,9 @@
 
 #define SOCK_DGRAM 2
 
-/* Frames of tracing above the function that moves a message: the program, its caller, and for the
- * tracepoint a function that is there for it alone. */
+/* Frames of tracing above the tracepoint of a message: the program, its caller, and a function that
+ * is there for the tracepoint alone. */
 #define TRACEPOINT_FRAMES 3
-#define FUNCTION_FRAMES	  2
 
 /* errno of the network, and two that are common to all files. */
 #define EPIPE	      32

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What only the end of a system call tells: bytes through pipes, and connections of UNIX sockets.
- * No tracepoint of the kernel is nearer. Included by one program file, because its map is here. */
+/* Bytes through pipes, and connections of UNIX sockets; and how the end of a system call tells of
+ * them. No tracepoint of the kernel is nearer; network_function.bpf.h has what costs less where
+ * functions can be traced. Included by one program file, because its map is here. */
 #ifndef PKBPF_NETWORK_CALL_BPF_H
 #define PKBPF_NETWORK_CALL_BPF_H
 
+#include "kernel_word.bpf.h"
 #include "network_stack.bpf.h"
 #include "network_wait.bpf.h"
 #include "syscall_compat.bpf.h"
@@ -62,23 +64,43 @@ struct call_file {
 	__u32 type; /* 0: it cannot be read */
 };
 
+/* Not inlined, so that each word needs no memory of its own. */
+static __noinline __u64 probe_word(const void *address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), address);
+	return word;
+}
+
+/* In place where the kernel allows it: every read() and write() of a file or socket pays for it. */
+static __always_inline __u64 call_word(const void *address)
+{
+	return config.word_type ? kernel_word(address) : probe_word(address);
+}
+
 static __always_inline void find_file(__u32 fd, struct call_file *ret_file)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file *file = NULL, **files;
-	struct inode *inode;
+	struct files_struct *files =
+		(void *)call_word((char *)task + bpf_core_field_offset(task->files));
+	struct fdtable *table =
+		(void *)call_word((char *)files + bpf_core_field_offset(files->fdt));
+	char *pointers, *file, *inode;
 
 	ret_file->type = 0;
-	if (!table || fd >= BPF_CORE_READ(table, max_fds))
+	if (!files || !table ||
+	    fd >= (__u32)call_word((char *)table + bpf_core_field_offset(table->max_fds)))
 		return;
-	files = BPF_CORE_READ(table, fd);
-	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+	pointers = (char *)call_word((char *)table + bpf_core_field_offset(table->fd));
+	file = (char *)call_word(pointers + fd * sizeof(file));
+	if (!file)
 		return;
-	inode = BPF_CORE_READ(file, f_inode);
-	ret_file->file = file;
-	ret_file->inode = inode;
-	ret_file->type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	inode = (char *)call_word(file + bpf_core_field_offset(struct file, f_inode));
+	ret_file->file = (void *)file;
+	ret_file->inode = (void *)inode;
+	ret_file->type =
+		(__u16)call_word(inode + bpf_core_field_offset(struct inode, i_mode)) & S_IFMT;
 }
 
 /* ---- pipes ---- */
@@ -163,25 +185,21 @@ static __always_inline struct network_pipe *pipe_of(const struct network_pipe_id
 
 /* Bytes that the current thread has read from a pipe, or written to it. Returns 1 + the number of
  * the row; 0: none. */
-static __noinline __u32 pipe_moved(struct inode *inode, __u64 bytes, bool is_sent)
+static __noinline __u32 pipe_moved(const struct network_pipe_id *id, __u64 bytes, bool is_sent,
+				   __u64 now_ns)
 {
-	struct network_pipe_id id = {
-		.inode = BPF_CORE_READ(inode, i_ino),
-		.device = BPF_CORE_READ(inode, i_sb, s_dev),
-	};
-	__u64 now_ns = bpf_ktime_get_ns();
-	struct network_pipe *pipe = pipe_of(&id);
+	struct network_pipe *pipe = id ? pipe_of(id) : NULL;
 	struct network_pipe_end *end, *other;
 	struct pkbpf_network_row *row;
 
-	if (!pipe || is_compat())
+	if (!pipe)
 		return 0;
 	end = is_sent ? &pipe->writer : &pipe->reader;
 	other = is_sent ? &pipe->reader : &pipe->writer;
 	if (end->owner != network_owner(bpf_get_current_pid_tgid()) ||
 	    end->moment != process_moment(now_ns) ||
 	    (end->row != PKBPF_NETWORK_NO_ROW && !row_of_end(end)))
-		pipe_end_look(end, other, &id, now_ns, is_sent);
+		pipe_end_look(end, other, id, now_ns, is_sent);
 	name_peer(row_of_end(other), end);
 	row = row_of_end(end);
 	if (!row)
@@ -221,9 +239,11 @@ static __always_inline struct sock *unix_socket(const struct call_file *file)
 	return sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ? sk : NULL;
 }
 
-/* The peer that connect() was asked for, in the form of those that are connected. */
-static __always_inline void read_asked(const void *address, __u32 length, struct sock *sk,
-				       struct pkbpf_network_peer *peer, struct network_name *name)
+/* The peer that connect() was asked for, in the form of those that are connected. The address is in
+ * the memory of the process, or in the kernel's copy. */
+static __always_inline void read_asked(const void *address, __u32 length, bool is_copy,
+				       struct sock *sk, struct pkbpf_network_peer *peer,
+				       struct network_name *name)
 {
 	const char *path = (const char *)address + UNIX_FAMILY_BYTES;
 	__u32 bytes = length - UNIX_FAMILY_BYTES;
@@ -235,10 +255,12 @@ static __always_inline void read_asked(const void *address, __u32 length, struct
 	if (length <= UNIX_FAMILY_BYTES || bytes > PKBPF_NETWORK_NAME)
 		return;
 	/* A path ends with its NUL byte, whatever the length; other names may contain some. */
-	size = bpf_probe_read_user_str(name->text, PKBPF_NETWORK_NAME, path);
+	size = is_copy ? bpf_probe_read_kernel_str(name->text, PKBPF_NETWORK_NAME, path)
+		       : bpf_probe_read_user_str(name->text, PKBPF_NETWORK_NAME, path);
 	if (size > 1)
 		name->bytes = size;
-	else if (!bpf_probe_read_user(name->text, bytes & (NAME_ROOM - 1), path))
+	else if (!(is_copy ? bpf_probe_read_kernel(name->text, bytes & (NAME_ROOM - 1), path)
+			   : bpf_probe_read_user(name->text, bytes & (NAME_ROOM - 1), path)))
 		name->bytes = bytes;
 	*(__u64 *)peer->address = hash_name(name);
 }
@@ -263,16 +285,16 @@ static __always_inline __u64 slept_in_call(void)
 }
 
 static __noinline int unix_connected(struct sock *sk, const void *address, __u32 length,
-				     __s32 result)
+				     bool is_copy, __s32 result)
 {
 	struct pkbpf_network_key key = {};
 	struct network_name name = {};
 	struct pkbpf_network_row *row;
 
-	if (is_compat() || (result && !is_connect_failure(-result)))
+	if (result && !is_connect_failure(-result))
 		return 0;
 	if (result)
-		read_asked(address, length, sk, &key.peer, &name);
+		read_asked(address, length, is_copy, sk, &key.peer, &name);
 	else
 		network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
 	row = unix_row(&key, &name);
@@ -291,8 +313,6 @@ static __noinline int unix_accepted(struct sock *sk)
 	struct network_name name = {};
 	struct pkbpf_network_row *row;
 
-	if (is_compat())
-		return 0;
 	network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
 	row = unix_row(&key, &name);
 	if (row)
@@ -314,6 +334,19 @@ static __noinline int unix_accepted(struct sock *sk)
 #define CALL_THIRD(regs)  ((regs)->user_regs.regs[2])
 #endif
 
+static __always_inline __u32 file_moved(const struct call_file *file, __u64 bytes, bool is_sent)
+{
+	char *inode = (char *)file->inode;
+	char *super = (char *)call_word(inode + bpf_core_field_offset(struct inode, i_sb));
+	struct network_pipe_id id = {
+		.inode = call_word(inode + bpf_core_field_offset(struct inode, i_ino)),
+		.device =
+			(__u32)call_word(super + bpf_core_field_offset(struct super_block, s_dev)),
+	};
+
+	return pipe_moved(&id, bytes, is_sent, bpf_ktime_get_ns());
+}
+
 /* splice() moves bytes between two files, of which either may be a pipe. */
 static __always_inline __u32 moved_between(__u32 from, __u32 to, __u64 bytes, bool *ret_sent)
 {
@@ -323,11 +356,11 @@ static __always_inline __u32 moved_between(__u32 from, __u32 to, __u64 bytes, bo
 	if (from != PKBPF_NETWORK_NO_ROW) {
 		find_file(from, &file);
 		if (file.type == S_IFIFO)
-			row = pipe_moved(file.inode, bytes, false);
+			row = file_moved(&file, bytes, false);
 	}
 	find_file(to, &file);
 	if (file.type == S_IFIFO)
-		row = *ret_sent = pipe_moved(file.inode, bytes, true);
+		row = *ret_sent = file_moved(&file, bytes, true);
 	return row;
 }
 
@@ -347,22 +380,42 @@ static __always_inline __u32 call_ends(struct pt_regs *regs, __u32 kind, __s64 r
 	if (kind == PKBPF_NETWORK_END_CONNECT ? result > 0 : result < 0)
 		return 0;
 	find_file(kind == PKBPF_NETWORK_END_ACCEPT ? (__u32)result : first, &file);
-	if (file.type == S_IFIFO && result > 0) {
+	if (file.type == S_IFIFO && result > 0 && !is_compat()) {
 		struct file *of = file.file;
 
 		*ret_sent = kind == PKBPF_NETWORK_END_WRITE;
 		if (kind == PKBPF_NETWORK_END_VMSPLICE)
 			*ret_sent = BPF_CORE_READ(of, f_mode) & FMODE_WRITE;
-		return pipe_moved(file.inode, result, *ret_sent);
+		return file_moved(&file, result, *ret_sent);
 	}
-	if (file.type == S_IFSOCK && kind >= PKBPF_NETWORK_END_CONNECT) {
+	if (file.type == S_IFSOCK && kind >= PKBPF_NETWORK_END_CONNECT && !is_compat()) {
 		struct sock *sk = unix_socket(&file);
 
 		if (sk && kind == PKBPF_NETWORK_END_CONNECT)
-			unix_connected(sk, (void *)CALL_SECOND(regs), CALL_THIRD(regs), result);
+			unix_connected(sk, (void *)CALL_SECOND(regs), CALL_THIRD(regs), false,
+				       result);
 		else if (sk)
 			unix_accepted(sk);
 	}
+	return 0;
+}
+
+/* Counts what a system call has done, and takes its stack. */
+static __always_inline int call_done(void *ctx, struct pt_regs *regs, __u32 kind, __s64 result,
+				     __u32 skipped)
+{
+	struct pkbpf_network_row *row;
+	bool is_sent = false;
+	__u32 found;
+
+	if (!network_in_interval())
+		return 0;
+	found = call_ends(regs, kind, result, &is_sent);
+	if (!found--)
+		return 0;
+	row = bpf_map_lookup_elem(&network_rows, &found);
+	if (row)
+		take_message_stack(ctx, row, result, is_sent, bpf_ktime_get_ns(), skipped);
 	return 0;
 }
 
@@ -370,22 +423,12 @@ SEC("?tp_btf/sys_exit")
 int network_call(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
-	__u32 number = CALL_NUMBER(regs), kind, found;
-	struct pkbpf_network_row *row;
-	bool is_sent = false;
+	__u32 number = CALL_NUMBER(regs), kind;
 
 	if (number >= PKBPF_NETWORK_CALLS)
 		return 0;
 	kind = network_config.end[number & (PKBPF_NETWORK_CALLS - 1)];
-	if (!kind || !network_in_interval())
-		return 0;
-	found = call_ends(regs, kind, (__s64)ctx[1], &is_sent);
-	if (!found--)
-		return 0;
-	row = bpf_map_lookup_elem(&network_rows, &found);
-	if (row)
-		take_message_stack(ctx, row, ctx[1], is_sent, bpf_ktime_get_ns(), CALL_FRAMES);
-	return 0;
+	return kind ? call_done(ctx, regs, kind, (__s64)ctx[1], CALL_FRAMES) : 0;
 }
 
 #endif

@@ -122,6 +122,7 @@ struct unix_sock {
 
 struct super_block {
 	__u32 s_dev;
+	unsigned long s_magic;
 };
 
 struct inode {
@@ -134,6 +135,10 @@ struct file {
 	unsigned int f_mode;
 	struct inode *f_inode;
 	void *private_data;
+};
+
+struct kiocb {
+	struct file *ki_filp;
 };
 
 struct fdtable {

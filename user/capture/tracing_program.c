@@ -179,14 +179,14 @@ unsigned int tracing_programs_word(const struct kernel_types *types)
 		       : 0;
 }
 
-bool tracing_programs_iterate_maps(const struct kernel_types *types)
+/* Does the kernel take a program without effect? number: of what it attaches to; 0: not there. */
+static bool takes_program(enum bpf_attach_type attach_type, uint32_t number)
 {
 	static const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	uint32_t number = kernel_types_find(types, BTF_KIND_FUNC, "bpf_iter_bpf_map_elem");
-	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = BPF_TRACE_ITER,
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attach_type,
 		    .attach_btf_id = number);
 	_cleanup_close_ int fd = -1;
 
@@ -194,6 +194,17 @@ bool tracing_programs_iterate_maps(const struct kernel_types *types)
 		fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, "pkbpf_probe", "GPL", nothing,
 				   ARRAY_SIZE(nothing), &options);
 	return fd >= 0;
+}
+
+bool tracing_programs_iterate_maps(const struct kernel_types *types)
+{
+	return takes_program(BPF_TRACE_ITER,
+			     kernel_types_find(types, BTF_KIND_FUNC, "bpf_iter_bpf_map_elem"));
+}
+
+bool tracing_programs_trace(const struct kernel_types *types, const char *function)
+{
+	return takes_program(BPF_TRACE_FEXIT, kernel_types_find(types, BTF_KIND_FUNC, function));
 }
 
 const char *tracing_shortage_advice(int errnum)

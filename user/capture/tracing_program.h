@@ -31,6 +31,9 @@ void tracing_programs_use(const struct kernel_types *types, void (*on_maps)(void
 unsigned int tracing_programs_word(const struct kernel_types *types);
 /* May programs run over the elements of maps? Some kernels refuse that to everybody. */
 bool tracing_programs_iterate_maps(const struct kernel_types *types);
+/* Does the kernel load a program for the return of a function? Its name is a wanted one. Some
+ * kernels refuse that to everybody; others refuse only to attach it. */
+bool tracing_programs_trace(const struct kernel_types *types, const char *function);
 /* Advice for errors of a missing resource or privilege; NULL: the error has another reason. */
 const char *tracing_shortage_advice(int errnum);
 /* The caller destroys *ret_link. */

@@ -32,11 +32,20 @@
  * kernel_compat.bpf.h. */
 #define SWITCH_ARGUMENTS_WITH_STATE 5
 
-/* The last ones are of functions, for kernels without the tracepoints of messages; all others are
- * always there. */
-#define FUNCTIONS   8
-#define TRACEPOINTS 2
-#define PROGRAMS    (5 + TRACEPOINTS + FUNCTIONS)
+/* Groups of programs, in the order of list_programs(): those that are always there; the end of all
+ * system calls, where functions of pipes and UNIX sockets cannot be traced; these functions, of
+ * pipes by their names since 6.16 and before; tracepoints of messages; functions for kernels
+ * without those. */
+enum {
+	ALWAYS = 0,
+	CALL = ALWAYS + 4,
+	NEW_PIPES = CALL + 1,
+	OLD_PIPES = NEW_PIPES + 4,
+	ENDS = OLD_PIPES + 2,
+	TRACEPOINTS = ENDS + 6,
+	FUNCTIONS = TRACEPOINTS + 2,
+	PROGRAMS = FUNCTIONS + 8,
+};
 
 struct source {
 	struct session *session;
@@ -52,9 +61,21 @@ static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_pr
 	struct bpf_program *programs[PROGRAMS] = {
 		skeleton->progs.network_switch,
 		skeleton->progs.network_exec,
-		skeleton->progs.network_call,
 		skeleton->progs.network_state,
 		skeleton->progs.network_retransmit,
+		skeleton->progs.network_call,
+		skeleton->progs.network_anon_pipe_read,
+		skeleton->progs.network_anon_pipe_write,
+		skeleton->progs.network_fifo_pipe_read,
+		skeleton->progs.network_fifo_pipe_write,
+		skeleton->progs.network_pipe_read,
+		skeleton->progs.network_pipe_write,
+		skeleton->progs.network_call_splice,
+		skeleton->progs.network_call_sendfile64,
+		skeleton->progs.network_call_vmsplice,
+		skeleton->progs.network_unix_stream_connect,
+		skeleton->progs.network_unix_dgram_connect,
+		skeleton->progs.network_unix_accept,
 		skeleton->progs.network_receive,
 		skeleton->progs.network_send,
 		skeleton->progs.network_inet_recvmsg,
@@ -163,19 +184,46 @@ static void set_ends(struct pkbpf_network_config *config)
 			config->end[ends[i].number] = (uint8_t)ends[i].end;
 }
 
-/* Tracepoints of messages where the kernel has them, else functions. false: the kernel lacks what
- * all of them need. */
+/* Does the kernel have all functions of these programs? */
+static bool has_functions(const struct kernel_types *types,
+			  struct bpf_program *const programs[PROGRAMS], size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		const char *function = strchr(bpf_program__section_name(programs[i]), '/');
+
+		if (!function || !kernel_types_find(types, BTF_KIND_FUNC, function + 1))
+			return false;
+	}
+	return true;
+}
+
+static void choose_group(struct bpf_program *const programs[PROGRAMS], size_t from, size_t to,
+			 bool wanted)
+{
+	for (size_t i = from; i < to; i++)
+		bpf_program__set_autoload(programs[i], wanted);
+}
+
+/* Tracepoints of messages where the kernel has them, else functions; functions of pipes and UNIX
+ * sockets where it has them. false: the kernel lacks what all of them need. */
 static bool choose_programs(struct session *session, const struct kernel_types *types)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	bool has_tracepoints = kernel_types_tracepoint_arguments(types, "sock_send_length") &&
 			       kernel_types_tracepoint_arguments(types, "sock_recv_length");
 	struct bpf_program *programs[PROGRAMS];
+	bool has_new, has_ends;
 
 	list_programs(skeleton, programs);
-	for (size_t i = PROGRAMS - FUNCTIONS - TRACEPOINTS; i < PROGRAMS; i++)
-		bpf_program__set_autoload(programs[i],
-					  has_tracepoints == (i < PROGRAMS - FUNCTIONS));
+	choose_group(programs, TRACEPOINTS, FUNCTIONS, has_tracepoints);
+	choose_group(programs, FUNCTIONS, PROGRAMS, !has_tracepoints);
+	has_new = has_functions(types, programs, NEW_PIPES, OLD_PIPES);
+	has_ends = has_functions(types, programs, ENDS, TRACEPOINTS) &&
+		   tracing_programs_trace(types, "unix_stream_connect") &&
+		   (has_new || has_functions(types, programs, OLD_PIPES, ENDS));
+	choose_group(programs, NEW_PIPES, OLD_PIPES, has_ends && has_new);
+	choose_group(programs, OLD_PIPES, ENDS, has_ends && !has_new);
+	choose_group(programs, ENDS, TRACEPOINTS, has_ends);
 	if (!has_tracepoints)
 		log_warning(session_options(session)->log,
 			    "network: messages of sendfile and splice are missing, since this "
@@ -224,15 +272,47 @@ static int network_configure(struct session *session, _unused_ const struct sour
 	return 0;
 }
 
+static int attach_group(struct source *source, struct bpf_program *const programs[PROGRAMS],
+			size_t from, size_t to, struct error *error)
+{
+	int err = 0;
+
+	for (size_t i = from; i < to && !err; i++)
+		if (bpf_program__fd(programs[i]) >= 0)
+			err = tracing_program_attach(programs[i], &source->links[i], error);
+	return err;
+}
+
+static void detach_group(struct source *source, size_t from, size_t to)
+{
+	for (size_t i = to; i-- > from;) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+}
+
+/* Not every kernel whose types name a function lets it be traced; then the end of all system calls
+ * tells the same. */
+static int attach_ends(struct source *source, struct bpf_program *const programs[PROGRAMS],
+		       struct error *error)
+{
+	if (bpf_program__fd(programs[ENDS]) >= 0) {
+		if (!attach_group(source, programs, NEW_PIPES, TRACEPOINTS, NULL))
+			return 0;
+		detach_group(source, NEW_PIPES, TRACEPOINTS);
+	}
+	return attach_group(source, programs, CALL, NEW_PIPES, error);
+}
+
 static int network_attach(struct source *source, struct error *error)
 {
 	struct bpf_program *programs[PROGRAMS];
 	int err = network_tables_open(source->tables, error);
 
 	list_programs(session_skeleton(source->session), programs);
-	for (size_t i = 0; i < PROGRAMS && !err; i++)
-		if (bpf_program__fd(programs[i]) >= 0)
-			err = tracing_program_attach(programs[i], &source->links[i], error);
+	err = err ? err : attach_group(source, programs, ALWAYS, CALL, error);
+	err = err ? err : attach_ends(source, programs, error);
+	err = err ? err : attach_group(source, programs, TRACEPOINTS, PROGRAMS, error);
 	source->is_attached = !err;
 	return err;
 }
@@ -280,10 +360,7 @@ static int network_cut(struct source *source, uint64_t until_ns)
 
 static void network_detach(struct source *source)
 {
-	for (size_t i = PROGRAMS; i-- > 0;) {
-		bpf_link__destroy(source->links[i]);
-		source->links[i] = NULL;
-	}
+	detach_group(source, 0, PROGRAMS);
 	if (!source->is_attached)
 		return;
 	source->is_attached = false;
