@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "fake_machine.h"
 
@@ -460,6 +461,61 @@ static void child_of_one_whose_number_another_has_inherits_nothing(void **state)
 	assert_int_not_equal(symbol.result, SYMBOL_FOUND);
 }
 
+static void end(uint32_t pid)
+{
+	struct event_sink sink = process_table_sink(processes);
+
+	/* Long ago: nothing of it comes any more. */
+	sink.ops->on_task(sink.context,
+			  &(struct task_view){
+				  .kind = PKBPF_EVENT_EXIT, .time_ns = 1, .pid = pid, .tid = pid});
+}
+
+static size_t count_used(void)
+{
+	bool is_used[64] = {false};
+	size_t count = 0;
+
+	code_history_mark_processes(code, is_used);
+	for (size_t i = 0; i < ARRAY_SIZE(is_used); i++)
+		count += is_used[i];
+	return count;
+}
+
+/* What a child has not written itself may be in the map of its parent. */
+static void parents_are_kept_as_long_as_their_children(void **state)
+{
+	struct event_sink sink = process_table_sink(processes);
+	uint32_t child;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 of the parent\n", "w");
+	sample(0x1010, after_a_while());
+	assert_int_equal(count_used(), 1);
+	sink.ops->on_task(sink.context, &(struct task_view){.kind = PKBPF_EVENT_FORK,
+							    .time_ns = clock_now_ns(),
+							    .pid = 5000,
+							    .tid = 5000,
+							    .parent_pid = 4711});
+	child = process_table_find(processes, 5000)->id;
+	code_history_at(code, child, 0x1010, after_a_while());
+	assert_int_equal(count_used(), 2);
+	code_history_forget_ended(code);
+	assert_int_equal(count_used(), 2);
+	end(4711);
+	code_history_settle(code);
+	code_history_work(code, UINT64_MAX);
+	assert_int_equal(code_history_ended_count(code), 1);
+	code_history_forget_ended(code);
+	assert_int_equal(code_history_ended_count(code), 0);
+	assert_int_equal(count_used(), 2);
+	end(5000);
+	code_history_settle(code);
+	code_history_forget_ended(code);
+	code_history_forget_ended(code);
+	assert_int_equal(count_used(), 0);
+}
+
 static void unknown_process_has_no_map(void **state)
 {
 	process_id = 99;
@@ -490,6 +546,7 @@ int main(void)
 		test(map_of_a_process_that_ended_must_be_of_a_known_user),
 		test(program_that_has_the_number_of_an_earlier_one_has_none_of_its_names),
 		test(child_of_one_whose_number_another_has_inherits_nothing),
+		test(parents_are_kept_as_long_as_their_children),
 		test(unknown_process_has_no_map),
 	};
 
