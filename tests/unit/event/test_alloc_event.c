@@ -29,8 +29,7 @@ static void allocations_come_back_as_they_were(void **state)
 	assert_int_equal(alloc_event_encode(&buffer, &example), 0);
 	assert_int_equal(alloc_event_decode((const void *)buffer.data, &view), 0);
 	/* What follows in the last word is nobody's. */
-	assert_memory_equal(&view, &example,
-			    offsetof(struct alloc_view, comm) + sizeof(view.comm));
+	assert_memory_equal(&view, &example, offsetof(struct alloc_view, comm) + sizeof(view.comm));
 	event_buffer_done(&buffer);
 }
 
