@@ -96,7 +96,7 @@ begin "a clock that was set back, and one that is set while it runs"
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 if [ -e "$faketime" ]; then
 	echo "-1h" >clock
-	start store env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$work/clock" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 &&
+	start store env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$work/clock" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 NO_FAKE_STAT=1 &&
 		wait_until 40 answers || fail "never ready an hour ago: $(cat said)"
 	for clock in +1h -1d +0; do
 		echo "$clock" >clock
