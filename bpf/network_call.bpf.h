@@ -373,10 +373,11 @@ static __always_inline __u32 call_ends(struct pt_regs *regs, __u32 kind, __s64 r
 	struct call_file file;
 
 	if (is_splice || kind == PKBPF_NETWORK_END_COPY)
-		return result <= 0 ? 0
-				   : moved_between(is_splice ? first : PKBPF_NETWORK_NO_ROW,
-						   is_splice ? (__u32)CALL_THIRD(regs) : first,
-						   result, ret_sent);
+		return result <= 0 || is_compat()
+			       ? 0
+			       : moved_between(is_splice ? first : PKBPF_NETWORK_NO_ROW,
+					       is_splice ? (__u32)CALL_THIRD(regs) : first, result,
+					       ret_sent);
 	if (kind == PKBPF_NETWORK_END_CONNECT ? result > 0 : result < 0)
 		return 0;
 	find_file(kind == PKBPF_NETWORK_END_ACCEPT ? (__u32)result : first, &file);

@@ -9,7 +9,9 @@ command -v python3 >/dev/null || skip "no python3 here"
 grep -q sock_send_length /sys/kernel/btf/vmlinux || skip "this kernel has no tracepoint sock_send_length"
 
 begin "what a client and a server count of each other"
-record -e network,offcpu -o report.json -o report.pkbpf -o report.folded -o report.pb.gz -- python3 "$here/network_talk.py" "$work/counts.json" &&
+# The interpreter itself: what finds it may be a shell, with pipes of its own.
+python=$(python3 -c 'import sys; print(sys.executable)')
+record -e network,offcpu -o report.json -o report.pkbpf -o report.folded -o report.pb.gz -- "$python" "$here/network_talk.py" "$work/counts.json" &&
 	checker "$here/network_check.py" counts.json report.json
 command -v jsonschema >/dev/null && { jsonschema -i report.json "$schema" >said 2>&1 || fail "the schema: $(head -c 400 said)"; }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,15 +78,14 @@ static int drop_rights(const struct invoking_user *user)
 	return 0;
 }
 
+/* Without reading: a byte from the pipe would be one that the command has received. */
 static void wait_for_go(int go_fd)
 {
-	ssize_t got;
-	char byte;
+	struct pollfd go = {.fd = go_fd, .events = POLLIN};
 
-	do
-		got = read(go_fd, &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (got != 1)
+	while (poll(&go, 1, -1) < 0 && errno == EINTR)
+		;
+	if (!(go.revents & POLLIN))
 		_exit(STATUS_NOT_STARTED); /* the parent has given up */
 }
 

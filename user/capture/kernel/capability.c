@@ -258,7 +258,8 @@ static bool probe_kernel_probes(struct error *error)
 		return true;
 	error_set(error, ENOTSUP,
 		  "this kernel was built without CONFIG_KPROBES, so its functions cannot be "
-		  "probed; use a kernel of a distribution");
+		  "probed; use a kernel of a distribution, or --function syscall:NAME for system "
+		  "calls");
 	return false;
 }
 

@@ -64,9 +64,9 @@ static int refuse_system_calls(bool has_network, const struct log *log)
 	if (err != -ENOTSUP)
 		return err;
 	log_warning(log,
-		    "system calls are not filtered: what takes over a reader of files of targets "
-		    "can use the network; a kernel with CONFIG_SECCOMP_FILTER, or a sandbox "
-		    "that allows seccomp(), prevents that");
+		    "system calls are not filtered, since seccomp is not available: a file of a "
+		    "target that took over its reader could use the network; run on a kernel with "
+		    "CONFIG_SECCOMP_FILTER, or in a sandbox that allows seccomp()");
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static void pipe_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 		snprintf(buffer, PEER_TEXT_SIZE, "pipe of %s(%u)", peer->comm[0] ? peer->comm : "?",
 			 peer->pid);
 	else
-		snprintf(buffer, PEER_TEXT_SIZE, "pipe of a process that did not use it");
+		snprintf(buffer, PEER_TEXT_SIZE, "pipe, other end not used");
 }
 
 static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)

@@ -24,17 +24,6 @@ struct multi_link_attr {
 	uint64_t symbols, addresses, cookies;
 };
 
-bool kernel_probes_can(struct error *error)
-{
-	if (access(KPROBES "/type", R_OK) == 0)
-		return true;
-	error_set(error, ENOTSUP,
-		  "this kernel cannot probe its functions: it was built without CONFIG_KPROBES "
-		  "(there is no " KPROBES "); use a kernel of a distribution, or "
-		  "--function syscall:NAME for system calls");
-	return false;
-}
-
 void kernel_probes_init(struct kernel_probes *probes, struct bpf_program *program, bool is_return,
 			bool uses_multi)
 {

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "base/error.h"
 
 struct bpf_link;
 struct bpf_program;
@@ -26,8 +25,6 @@ struct kernel_probes {
 	ARRAY_OF(struct kernel_probe) items;
 };
 
-/* Can this kernel probe its functions? false: the error says why not, and what to do. */
-bool kernel_probes_can(struct error *error);
 /* Before the program is loaded. */
 void kernel_probes_init(struct kernel_probes *probes, struct bpf_program *program, bool is_return,
 			bool uses_multi);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "capture/kernel/capability.h"
 #include "capture/kernel/kernel_types.h"
 #include "source/regions/kernel_functions.h"
 #include "source/regions/kernel_probes.h"
@@ -64,7 +65,7 @@ int kernel_set_new(const struct kernel_set_options *options, struct pkbpf_bpf *s
 	bool uses_multi = kernel_types_find(types, BTF_KIND_STRUCT, KERNEL_TYPE_KPROBE_MULTI);
 	struct kernel_set *set;
 
-	if (!kernel_probes_can(error))
+	if (!capability_get(CAPABILITY_KERNEL_PROBES)->probe(error))
 		return -ENOTSUP;
 	set = calloc(1, sizeof(*set));
 	if (!set)

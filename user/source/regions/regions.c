@@ -399,7 +399,6 @@ static int regions_rest_ms(const struct source *source)
 {
 	int functions_ms = source->functions ? function_set_rest_ms(source->functions) : INT_MAX;
 	int syscalls_ms = source->syscalls ? syscall_set_rest_ms(source->syscalls) : INT_MAX;
-
 	int kernel_ms = source->kernel ? kernel_set_rest_ms(source->kernel) : INT_MAX;
 	int least_ms = functions_ms < syscalls_ms ? functions_ms : syscalls_ms;
 
