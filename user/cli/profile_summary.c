@@ -2,28 +2,18 @@
 /* Puts losses and the lack of samples into words. */
 #include "cli/profile_summary.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file_io.h"
 #include "base/text_append.h"
 #include "event/counter_table.h"
-#include "process/cgroup/cgroup_limits.h"
 #include "process/cgroup/container_match.h"
+#include "process/cgroup/frozen.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
 #include "source/source.h"
-
-/* Cgroups that are looked at. */
-#define MAX_FREEZERS 4096
 
 /* "10 s", "1.5 s", "0.02 s" */
 static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
@@ -73,57 +63,14 @@ static bool is_host(const struct live_targets *chosen)
 	       !chosen->container && !chosen->command;
 }
 
-/* Whether somebody has paused all that is in it (cgroup v2). */
-static bool is_cgroup_frozen(const char *cgroup_path)
-{
-	static const char *const mounts[] = {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/"};
-
-	for (size_t i = 0; cgroup_path && i < ARRAY_SIZE(mounts); i++) {
-		_cleanup_free_ char *text = NULL;
-		char path[PATH_MAX];
-		size_t size;
-
-		snprintf(path, sizeof(path), "%s%.3000s/cgroup.events", mounts[i], cgroup_path);
-		if (file_read_all(AT_FDCWD, path, 4096, &text, &size) == 0)
-			return strstr(text, "frozen 1");
-	}
-	return false;
-}
-
-static int stop_at_frozen(void *context, const struct cgroup_limit *limit)
-{
-	const struct live_targets *chosen = context;
-	struct container container;
-
-	if (!limit->frozen)
-		return 0;
-	if (!chosen->container)
-		return -ECANCELED;
-	return container_at("", limit->path, &container) &&
-			       container_match(chosen->container, &container) != CONTAINER_DIFFERS
-		       ? -ECANCELED
-		       : 0;
-}
-
 /* Whether the targets are paused: they could not use any CPU. Of processes the first is asked. */
 static bool are_frozen(const struct live_targets *chosen)
 {
-	struct cgroup_limits *limits;
-	int err = 0;
-
 	if (chosen->cgroup_path)
-		return is_cgroup_frozen(chosen->cgroup_path);
-	if (!chosen->container && !chosen->pids.count)
-		return false;
-	limits = cgroup_limits_open("", CGROUP_FREEZER, MAX_FREEZERS);
-	if (!limits)
-		return false;
-	err = chosen->container ? cgroup_limits_add_all(limits)
-				: cgroup_limits_add_of(limits, chosen->pids.items[0]);
-	if (!err)
-		err = cgroup_limits_read(limits, 0, stop_at_frozen, (void *)chosen);
-	cgroup_limits_close(limits);
-	return err == -ECANCELED;
+		return frozen_cgroup(chosen->cgroup_path);
+	if (chosen->container)
+		return frozen_container(chosen->container);
+	return chosen->pids.count && frozen_process(chosen->pids.items[0]);
 }
 
 /* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
