@@ -139,12 +139,13 @@ void source_set_end(struct source_set *set, uint64_t end_ns)
 
 int source_set_cut(struct source_set *set)
 {
-	uint64_t until_ns = clock_now_ns();
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+	/* In reverse order: off-CPU comes close to the cut of the account that it is held against.
+	 */
+	for (size_t i = ARRAY_SIZE(sources); i-- > 0;) {
 		int result = set->running[i] && sources[i]->cut
-				     ? sources[i]->cut(set->running[i], until_ns)
+				     ? sources[i]->cut(set->running[i], clock_now_ns())
 				     : 0;
 
 		err = err ? err : result;

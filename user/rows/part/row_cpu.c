@@ -52,6 +52,10 @@ void row_cpu_estimate(const struct resource_rows *rows, struct resource_row *row
 
 	if (row->known & ROW_HAS_USAGE)
 		return;
+	/* Its CPU time is in an earlier interval, where it ended; what its waits tell comes later.
+	 */
+	if (is_accounted && row->processes && row->ended_inside && !row->lifetime_ns)
+		return;
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->waits.wall_ns && has_all)
 		row->cpu.total_ns = row->waits.on_cpu_ns;
 	else if ((!is_accounted || has_all) && is_sampled(info))

@@ -255,15 +255,20 @@ static void close_thread(volatile struct pkbpf_thread *thread, uint64_t end_ns)
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
+/* Writes no row that is not in use: the first write to each page of a map costs a fault. */
 static void forget_largest(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;
 	volatile struct pkbpf_wait_histogram *histograms = tables->histograms.items;
 
-	for (uint32_t i = 0; i < tables->rows.count; i++)
-		rows[i].max_ns = rows[i].queue_max_ns = 0;
-	for (uint32_t i = 0; i < tables->histograms.count; i++)
-		histograms[i].max_ns = 0;
+	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		if (rows[i].pid)
+			rows[i].max_ns = rows[i].queue_max_ns = 0;
+	}
+	for (uint32_t i = 0; i < tables->histograms.count; i++) {
+		if (histograms[i].pid)
+			histograms[i].max_ns = 0;
+	}
 }
 
 int offcpu_tables_cut(struct offcpu_tables *tables, uint64_t until_ns, struct event_buffer *buffer)
