@@ -52,6 +52,37 @@ static void docker_keeps_names_in_its_data_root(void **state)
 	assert_string_equal(name_of("/docker/" ID), "db");
 }
 
+static void docker_is_found_where_only_its_command_line_says(void **state)
+{
+	static const char *const none[] = {
+		"{\"mounts\":7}",
+		"{\"mounts\":[{\"source\":\"/containers/x/hostname\"}]}",
+		"{\"mounts\":[{\"source\":\"mnt/d/containers/x/hostname\"}]}",
+		"{\"mounts\":[{\"source\":\"/hostname\"},{\"source\":\"\"},{\"source\":[]}]}",
+		"{\"mounts\":[{\"source\":\"/mnt/d/volumes/x/hostname\"}]}",
+		"{\"mounts\":[{\"source\":\"/mnt/d/containers/x/password\"}]}",
+	};
+	const char *bundle = "run/containerd/io.containerd.runtime.v2.task/moby/" ID "/config.json";
+
+	temp_tree_file(&tree, "mnt/d/containers/" ID "/config.v2.json", "{\"Name\":\"/far\"}");
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		temp_tree_file(&tree, bundle, none[i]);
+		assert_null(name_of("/docker/" ID));
+	}
+	temp_tree_file(&tree, bundle,
+		       "{\"mounts\":[{\"destination\":\"/proc\",\"source\":\"proc\"},"
+		       "{\"destination\":\"/etc/hosts\",\"source\":\"/mnt/d/containers/" ID
+		       "/hosts\"}]}");
+	assert_string_equal(name_of("/docker/" ID), "far");
+	/* Docker's own containerd, and the network of another container */
+	temp_tree_file(&tree, "srv/e/containers/e1/config.v2.json", "{\"Name\":\"/beside\"}");
+	temp_tree_file(
+		&tree,
+		"run/docker/containerd/daemon/io.containerd.runtime.v2.task/moby/e1/config.json",
+		"{\"mounts\":[{\"source\":\"/srv/e/containers/e0/resolv.conf\"}]}");
+	assert_string_equal(name_of("/system.slice/docker-e1.scope"), "beside");
+}
+
 static void podman_keeps_a_list(void **state)
 {
 	temp_tree_file(&tree, "var/lib/containers/storage/overlay-containers/containers.json",
@@ -102,6 +133,8 @@ static void clients_of_docker_and_containerd_have_names_too(void **state)
 		 "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"shop\",\"io."
 		 "kubernetes.cri.sandbox-name\":\"cart-1\"}}",
 		 "/kubepods/pod" POD "/a6", "shop/cart-1/(sandbox)"},
+		{"run/containerd/io.containerd.runtime.v2.task/mine/" ID "/config.json",
+		 "{\"annotations\":{\"nerdctl/name\":\"shop\"}}", "/mine/" ID, "shop"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -162,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(docker_keeps_names_in_its_data_root),
+		TEST(docker_is_found_where_only_its_command_line_says),
 		TEST(podman_keeps_a_list),
 		TEST(users_without_root_have_storage_of_their_own),
 		TEST(clients_of_docker_and_containerd_have_names_too),

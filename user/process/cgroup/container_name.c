@@ -17,6 +17,14 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 
+/* Below the data root. */
+#define DOCKER_CONTAINERS "/containers"
+#define CONTAINERD_STATE  "/run/containerd"
+/* Below the folder of its state: <namespace>/<id>, the bundle that a container was started from. */
+#define CONTAINERD_TASKS "/io.containerd.runtime.v2.task"
+/* Maximum number of namespaces whose bundles are looked for. */
+#define CONTAINERD_NAMESPACES_MAX 64
+
 /* These files nest little; jansson itself stops at a depth of 2048. */
 static json_t *load(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -101,7 +109,8 @@ static bool put_docker_name(const char *name, char *ret_name, size_t size)
 static bool docker_name_in(const char *root, const char *data_root,
 			   const struct cgroup_name *cgroup, char *ret_name, size_t size)
 {
-	json_t *state = load(root, "%s/containers/%s/config.v2.json", data_root, cgroup->id);
+	json_t *state =
+		load(root, "%s" DOCKER_CONTAINERS "/%s/config.v2.json", data_root, cgroup->id);
 	const char *name = json_string_value(json_object_get(state, "Name"));
 	bool found;
 
@@ -109,6 +118,58 @@ static bool docker_name_in(const char *root, const char *data_root,
 		name++;
 	found = name && put_docker_name(name, ret_name, size);
 	json_decref(state);
+	return found;
+}
+
+/* Docker mounts files of the container's own over some of /etc: "<data
+ * root>/containers/<id>/hostname". Cuts the source of such a mount after the data root; those who
+ * share a network share its files, so that the id may be another's. */
+static bool cut_to_data_root(const char *source, char *ret_root, size_t size)
+{
+	static const char *const files[] = {"/hostname", "/hosts", "/resolv.conf"};
+	const char *end = strrchr(source, '/'), *id;
+	size_t length;
+	bool is_one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files) && end; i++)
+		is_one |= strcmp(end, files[i]) == 0;
+	if (!is_one || source[0] != '/')
+		return false;
+	id = memrchr(source, '/', (size_t)(end - source));
+	length = id ? (size_t)(id - source) : 0;
+	if (length <= strlen(DOCKER_CONTAINERS) ||
+	    strncmp(id - strlen(DOCKER_CONTAINERS), DOCKER_CONTAINERS, strlen(DOCKER_CONTAINERS)) !=
+		    0)
+		return false;
+	return put(ret_root, size, "%.*s", (int)(length - strlen(DOCKER_CONTAINERS)), source);
+}
+
+/* A data root that only the daemon's command line tells is in what the container was started from,
+ * by the containerd of the machine or by one of Docker's own. */
+static bool docker_name_by_bundle(const char *root, const struct cgroup_name *cgroup,
+				  char *ret_name, size_t size)
+{
+	static const char *const states[] = {CONTAINERD_STATE, "/run/docker/containerd/daemon"};
+	char data_root[PATH_MAX];
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(states) && !found; i++) {
+		json_t *spec = load(root, "%s" CONTAINERD_TASKS "/moby/%s/config.json", states[i],
+				    cgroup->id);
+		json_t *mount;
+		size_t at;
+
+		json_array_foreach(json_object_get(spec, "mounts"), at, mount)
+		{
+			const char *source = json_string_value(json_object_get(mount, "source"));
+
+			if (source && cut_to_data_root(source, data_root, sizeof(data_root))) {
+				found = docker_name_in(root, data_root, cgroup, ret_name, size);
+				break;
+			}
+		}
+		json_decref(spec);
+	}
 	return found;
 }
 
@@ -136,7 +197,7 @@ static bool docker_name(const char *root, const struct cgroup_name *cgroup, char
 				       cgroup, ret_name, size);
 		json_decref(config);
 	}
-	return found;
+	return found || docker_name_by_bundle(root, cgroup, ret_name, size);
 }
 
 /* Arrays of all containers in the storage of the host or of a user; those that are removed when
@@ -188,34 +249,62 @@ static bool spec_name(json_t *spec, const char *ns_key, const char *pod_key,
 	return put(ret_name, size, "%s/%s/%s", ns, pod, container ? container : "(sandbox)");
 }
 
-/* Bundles of containerd: its own, and those of small distributions of Kubernetes. nerdctl's names
- * are annotations, too. */
+/* nerdctl's names are annotations, too. */
+static bool bundle_name(const char *root, const char *state, const char *ns,
+			const struct cgroup_name *cgroup, char *ret_name, size_t size)
+{
+	json_t *spec =
+		load(root, "%s" CONTAINERD_TASKS "/%s/%s/config.json", state, ns, cgroup->id);
+	const char *name = json_string_value(
+		json_object_get(json_object_get(spec, "annotations"), "nerdctl/name"));
+	bool found = spec_name(spec, "io.kubernetes.cri.sandbox-namespace",
+			       "io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.container-name",
+			       ret_name, size);
+
+	if (!found && name && name[0])
+		found = put(ret_name, size, "%s", name);
+	json_decref(spec);
+	return found;
+}
+
+/* Clients of containerd choose the names of their namespaces. */
+static bool any_bundle_name(const char *root, const char *state, const struct cgroup_name *cgroup,
+			    char *ret_name, size_t size)
+{
+	char path[PATH_MAX];
+	bool found = false;
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s%s" CONTAINERD_TASKS, root, state);
+	folder = opendir(path);
+	for (size_t i = 0;
+	     folder && !found && i < CONTAINERD_NAMESPACES_MAX && (entry = readdir(folder)); i++)
+		found = is_plain(entry->d_name) &&
+			bundle_name(root, state, entry->d_name, cgroup, ret_name, size);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
+/* Bundles of containerd: its own, and those of small distributions of Kubernetes. */
 static bool containerd_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			    size_t size)
 {
 	static const char *const states[] = {
-		"/run/containerd",
+		CONTAINERD_STATE,
 		"/run/k3s/containerd",
 		"/run/k0s/containerd",
 		"/var/snap/microk8s/common/run/containerd",
 	};
-	static const char *const namespaces[] = {"k8s.io", "default", "moby"};
+	static const char *const namespaces[] = {"k8s.io", "default"};
 	bool found = false;
 
-	for (size_t i = 0; i < ARRAY_SIZE(states) * ARRAY_SIZE(namespaces) && !found; i++) {
-		json_t *spec = load(root, "%s/io.containerd.runtime.v2.task/%s/%s/config.json",
-				    states[i / ARRAY_SIZE(namespaces)],
-				    namespaces[i % ARRAY_SIZE(namespaces)], cgroup->id);
-		const char *name = json_string_value(
-			json_object_get(json_object_get(spec, "annotations"), "nerdctl/name"));
-
-		found = spec_name(spec, "io.kubernetes.cri.sandbox-namespace",
-				  "io.kubernetes.cri.sandbox-name",
-				  "io.kubernetes.cri.container-name", ret_name, size);
-		if (!found && name && name[0])
-			found = put(ret_name, size, "%s", name);
-		json_decref(spec);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(states) * ARRAY_SIZE(namespaces) && !found; i++)
+		found = bundle_name(root, states[i / ARRAY_SIZE(namespaces)],
+				    namespaces[i % ARRAY_SIZE(namespaces)], cgroup, ret_name, size);
+	for (size_t i = 0; i < ARRAY_SIZE(states) && !found; i++)
+		found = any_bundle_name(root, states[i], cgroup, ret_name, size);
 	return found;
 }
 
