@@ -80,6 +80,22 @@ wait_until() {
 # profiling LOG: with -v, pkbpf has said there that it measures
 profiling() { grep -qs "profiling since" "$1"; }
 
+# limit_cpu NAME MICROSECONDS: a new control group, of version 2 or 1, whose processes may use so much CPU in 100 ms. Leaves
+# $cgroup, which the test removes.
+limit_cpu() {
+	local root
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
+		cgroup=$root/pkbpf-$1
+		[ -e "$root/cgroup.procs" ] || continue
+		mkdir "$cgroup" 2>/dev/null || continue
+		echo "$2 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
+		echo "$2" 2>/dev/null >"$cgroup/cpu.cfs_quota_us" && return 0
+		rmdir "$cgroup"
+	done
+	cgroup=
+	return 1
+}
+
 # What the host has kept from this machine's CPUs. Threads stay on them meanwhile, but the kernel's account of their CPU
 # time leaves it out.
 stolen_us() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the regions of JSON reports.
 
-usage: regions_check.py nest FILE COUNT WALL_NS | rows FILE | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE | slow FILE LEAST_MS FRAME NAME…
+usage: regions_check.py nest FILE COUNT WALL_NS | rows FILE | ranks FILE TIMES NAME=WHAT | parts FILE NAME TEXT SUM… | counts FILE NAME=COUNT[+NOT_LEFT]… | seen FILE NAME… | many FILE LEAST NAME… | clocks FILE TEXT | equal FILE FILE | slow FILE LEAST_MS FRAME NAME…
 """
 import json
 import sys
@@ -92,6 +92,47 @@ def clocks(path, text):
     ):
         limit = own["wall"] * 0.02 + 50000 * region["count"] + between
         check(abs(value - truth) <= limit, f"{name}: {value / MS:.2f} ms, by the program's own clocks {truth / MS:.2f} ms")
+
+
+def ranks(path, times, wanted):
+    """TIMES: a file with sorted times of WHAT, read around each and inside of each. Between the two is what pkbpf measures, of each of
+    them, and so of each rank of them; what disturbs the one disturbs the other."""
+    name, what = wanted.split("=")
+    with open(times, encoding="utf-8") as file:
+        lines = {tuple(words[:2]): [int(word) for word in words[2:]] for words in map(str.split, file) if words[1] in ("around", "inside")}
+    around, inside = lines[what, "around"], lines[what, "inside"]
+    region = by_name(path)[name]
+    count = region["count"]
+    check(count == len(around), f"{name}: {count} of {len(around)}")
+    for key, permille, bucket in ("p50_ns", 500, 1 / 32), ("p95_ns", 950, 1 / 32), ("p99_ns", 990, 1 / 32), ("max_ns", 1000, 0):
+        rank = -(-count * permille // 1000) - 1
+        low, value, high = inside[rank], region[key], around[rank]
+        shown = f"{name}: {key} {value / 1000:.1f} us, by the program's own clocks {low / 1000:.1f} to {high / 1000:.1f} us"
+        check(low * (1 - bucket) <= value <= high * (1 + bucket), shown)
+
+
+def parts(path, name, text, *sums):
+    """text: of the program: count N wall NS cpu NS queue NS stolen NS [stopped_least NS stopped_most NS]; SUM: of parts, as of clocks"""
+    words = text.split()
+    own = dict(zip(words[::2], (int(word) for word in words[1::2])))
+    names = by_name(path)
+    odd = [r["name"] for r in names.values() if sum(r[part] for part in PARTS) != r["wall_ns"] or r["undivided_ns"]]
+    check(not odd, f"parts add up to the wall time exactly, of all regions but {odd}")
+    region = names[name]
+    check(region["count"] == own["count"], f"{region['count']} of {own['count']} regions")
+    between = own["wall"] - region["wall_ns"]
+    check(between >= 0, f"{region['wall_ns'] / MS:.2f} ms, by the program's own clock {own['wall'] / MS:.2f} ms")
+    own["rest"] = own["wall"] - own["cpu"] - own["queue"]
+    own["off"] = own["wall"] - own["cpu"]
+    limit = own["wall"] * 0.02 + 50000 * region["count"] + between + own["stolen"]
+    for sum_of in sums:
+        parts, clock = sum_of.split("=")
+        value, truth = sum(region[f"{part}_ns"] for part in parts.split("+")), own[clock]
+        shown = f"{parts}: {value / MS:.2f} ms, by the program's own clocks {truth / MS:.2f} ms, within {limit / MS:.2f} ms"
+        check(abs(value - truth) <= limit, shown)
+    if "stopped_most" in own:
+        least, value, most = own["stopped_least"], region["stopped_ns"], own["stopped_most"]
+        check(least <= value <= most, f"stopped: {value / MS:.2f} ms, by the child's clock {least / MS:.2f} to {most / MS:.2f} ms")
 
 
 def seen(path, *wanted):

@@ -104,20 +104,8 @@ else
 fi
 
 # ---- a spinner that may use a twentieth of a CPU, which it gets beside others, too ----
-limit_cpu() { # cgroup version 2, or 1
-	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
-		cgroup=$root/pkbpf-findings
-		[ -e "$root/cgroup.procs" ] || continue
-		mkdir "$cgroup" 2>/dev/null || continue
-		echo "5000 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
-		echo 5000 2>/dev/null >"$cgroup/cpu.cfs_quota_us" && return 0
-		rmdir "$cgroup"
-	done
-	cgroup=
-	return 1
-}
 [ -z "$cgroup" ] || rmdir "$cgroup"
-if limit_cpu; then
+if limit_cpu findings 5000; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec -a throttled bash -c 'while :; do :; done') &
 	load=$!
 	wait_until 10 grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
