@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The example files beside the manual are taken by those they are for, and the example programs do what their README says.
+# The example files are taken by those they are for, and the example programs do what their README says.
 # usage: test_examples.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 examples=$here/../../user/manual/examples
-programs=$here/../../examples
 
 begin "configuration of serve"
 "$pkbpf" serve --config "$examples/serve.conf" --check-config 2>err || fail "$(cat err)"
@@ -32,10 +31,10 @@ if command -v nginx >/dev/null; then
 fi
 
 begin "a training step: nested, with a percentage table and items per second by batch size"
-record -e offcpu --regions -f text -o step.txt -o step.json -- python3 "$programs/training_step.py" 64 20 &&
+record -e offcpu --regions -f text -o step.txt -o step.json -- python3 "$examples/training_step.py" 64 20 &&
 	checker "$here/regions_check.py" counts step.json step=20 load=20 compute=20 optimizer=20
 grep -q '^Regions of python' step.txt && grep -qE '^   compute +20 .*%' step.txt || fail "no table: $(cat step.txt)"
-record -e offcpu --regions -o half.json -- python3 "$programs/training_step.py" 32 20 &&
+record -e offcpu --regions -o half.json -- python3 "$examples/training_step.py" 32 20 &&
 	checker - step.json half.json <<-'END'
 		import json, sys
 		from checks import check
@@ -46,14 +45,14 @@ record -e offcpu --regions -o half.json -- python3 "$programs/training_step.py" 
 	END
 
 begin "a web request: which of its parts is slow, and on which stacks"
-record -e offcpu --region-frames -o web.json -o web.folded -- python3 "$programs/web_request.py" 100 &&
+record -e offcpu --region-frames -o web.json -o web.folded -- python3 "$examples/web_request.py" 100 &&
 	checker "$here/regions_check.py" counts web.json request=100 render=100 send=100 database=10
 [ "$(total ';[[]request];[[]database];.*sleep' web.folded)" -ge 198000 ] ||
 	fail "the waits of the database are not below it: $(grep -c '\[database\]' web.folded) stacks"
 
 begin "a gate in CI"
-"$programs/latency_gate.sh" "$pkbpf" 30s >said 2>&1 || fail "status $? within the limit"
-"$programs/latency_gate.sh" "$pkbpf" 1ms >said 2>&1
+"$examples/latency_gate.sh" "$pkbpf" 30s >said 2>&1 || fail "status $? within the limit"
+"$examples/latency_gate.sh" "$pkbpf" 1ms >said 2>&1
 status=$?
 [ $status = 3 ] && grep -q 'region\[request\].p99 is' said || fail "status $status beyond the limit"
 

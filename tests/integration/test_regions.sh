@@ -6,7 +6,7 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 evidence=(said)
 
-marker=$here/../../python
+marker=$here/../../include/pkbpf
 target=
 cleanup() {
 	[ -n "$target" ] && kill "$target" 2>/dev/null

@@ -10,7 +10,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(here, "../../../include/pkbpf"), "/usr/share/pkbpf"]
 import pkbpf  # noqa: E402
 
 
