@@ -17,6 +17,7 @@
 #define MAX_STRING_BYTES (256U << 20)
 #define NAME_BYTES	 512
 #define COLD		 ".cold"
+#define MARKERS		 "pkbpf_v1_"
 
 struct matching {
 	const struct elf_file *file;
@@ -134,6 +135,10 @@ static int take_symbol(struct matching *matching, const struct elf_symbol *symbo
 
 	if (symbol->section == SHN_UNDEF || !*name ||
 	    (symbol->type != STT_FUNC && symbol->type != STT_GNU_IFUNC))
+		return 0;
+	/* The stubs of pkbpf.h are no functions of the program: it calls them while regions are
+	 * looked at. */
+	if (strncmp(name, MARKERS, sizeof(MARKERS) - 1) == 0)
 		return 0;
 	if (strstr(name, COLD))
 		return add_cold(matching->functions, symbol);

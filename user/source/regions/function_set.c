@@ -17,6 +17,7 @@
 #include "instruction/function_exits.h"
 #include "source/regions/function_match.h"
 #include "source/regions/function_price.h"
+#include "source/regions/function_semaphores.h"
 #include "source/regions/function_sites.h"
 #include "source/regions/region_probes.h"
 
@@ -338,6 +339,7 @@ static bool is_too_many(const struct function_set *set, const struct matched_fun
 int function_set_add(struct function_set *set, const struct elf_file *file, int fd,
 		     const char *path)
 {
+	struct function_semaphores semaphores = {0};
 	struct matched_functions matches = {0};
 	struct function_file *item;
 	size_t first = set->functions.count;
@@ -347,8 +349,12 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 		matched_functions_done(&matches);
 		return err;
 	}
+	err = function_semaphores_load(&semaphores, file);
 	for (size_t i = 0; i < matches.items.count && !err; i++)
 		err = add_function(set, file, &matches, &matches.items.items[i]);
+	for (size_t i = first; i < set->functions.count; i++)
+		function_semaphores_set(&semaphores, &set->functions.items[i].sites);
+	function_semaphores_done(&semaphores);
 	matched_functions_done(&matches);
 	item = err ? NULL : array_add(&set->files);
 	if (!item)
