@@ -4,13 +4,28 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/unused.h"
 #include "profile/stack_table.h"
 
-static double judge_all(_unused_ const struct resource_rows *rows, const struct resource_row *row)
+static bool is_outside(const struct resource_rows *rows, const struct resource_row *row)
 {
-	return row->no_process ? -1 : 0;
+	return rows->by == ROWS_BY_REGION && strcmp(row->name, ROW_NO_REGION) == 0;
+}
+
+static bool has_regions(const struct resource_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (!rows->items[i].no_process && !is_outside(rows, &rows->items[i]))
+			return true;
+	return false;
+}
+
+/* What is outside of all regions is no region that could be made faster; without any it is all
+ * there is. */
+static double judge(const struct resource_rows *rows, const struct resource_row *row)
+{
+	return row->no_process || (is_outside(rows, row) && has_regions(rows)) ? -1 : 0;
 }
 
 static int classify(struct analysis *analysis)
@@ -103,7 +118,7 @@ int analysis_init(struct analysis *analysis, const struct resource_rows *rows)
 {
 	*analysis = (struct analysis){.rows = rows,
 				      .has_targets = profile_info_read(rows->profile)->has_targets};
-	row_groups_find(&analysis->groups, rows, judge_all);
+	row_groups_find(&analysis->groups, rows, judge);
 	analysis->activities = calloc(analysis->groups.count + 1, sizeof(*analysis->activities));
 	if (!analysis->activities || classify(analysis)) {
 		analysis_done(analysis);

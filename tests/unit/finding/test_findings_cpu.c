@@ -143,9 +143,41 @@ static void a_short_wait_for_a_cpu_is_no_want_of_cpus(void **state)
 	assert_int_equal(findings.count, 0);
 }
 
+static void what_is_outside_of_all_regions_is_no_finding_where_there_are_regions(void **state)
+{
+	for (int has_regions = 0; has_regions < 2; has_regions++) {
+		struct fake_profile fake;
+		struct resource_rows rows;
+		struct findings findings;
+		bool is_told = false;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 10 * SECOND, 10 * SECOND);
+		for (uint32_t pid = 5; pid < 6 + (uint32_t)has_regions; pid++) {
+			const char *name = pid == 5 ? ROW_NO_REGION : "step";
+
+			account_process(&fake, &(struct account_process){.pid = pid,
+									 .comm = name,
+									 .run_ns = 4 * SECOND});
+			account_on_cpu(&fake, pid, name, 4 * SECOND);
+		}
+		account_end(&fake);
+		assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+		rows.by = ROWS_BY_REGION;
+		findings_find(&rows, &findings);
+		assert_int_not_equal(findings.count, 0);
+		for (size_t i = 0; i < findings.count; i++)
+			is_told |= strstr(findings.findings[i].text, ROW_NO_REGION) != NULL;
+		assert_int_equal(is_told, !has_regions);
+		resource_rows_done(&rows);
+		fake_profile_done(&fake);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			what_is_outside_of_all_regions_is_no_finding_where_there_are_regions),
 		cmocka_unit_test(too_few_cpus_are_found_only_when_they_are_busy),
 		cmocka_unit_test(threads_that_wait_for_each_other_are_not_others),
 		cmocka_unit_test(a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back),
