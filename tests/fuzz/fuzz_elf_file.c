@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Feeds hostile ELF files to the reader and to both of its users, the table builder and the
- * symbolizer: an input that begins like an ELF file is one; of any other, the first byte says
- * whether the rest is .eh_frame, .debug_frame, text, symbols or Go's table, of which machine, and
- * whether the file has sections.
+ * Feeds hostile ELF files to the reader and to its users, the table builder, the symbolizer, and
+ * what is looked for in files by the process that has capabilities: the Python runtime, starts of
+ * functions, probes. An input that begins like an ELF file is one; of any other, the first byte
+ * says whether the rest is .eh_frame, .debug_frame, text, symbols or Go's table, of which machine,
+ * and whether the file has sections.
  */
 #include <elf.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf/build_id.h"
+#include "elf/elf_functions.h"
 #include "elf/elf_program.h"
+#include "elf/usdt_site.h"
 #include "elf_recipe.h"
+#include "python/python_image.h"
 #include "symbol/elf/elf_module.h"
 #include "unwind/code/special_code.h"
 #include "unwind/table/unwind_table.h"
@@ -26,7 +31,8 @@ enum {
 	AS_GO = 8,
 	AS_TEXT = 16,
 	AS_GO_TABLE = 32,
-	AS_SYMBOLS = 64
+	AS_SYMBOLS = 64,
+	AS_PYTHON = 128
 };
 
 #define FUZZ_TEXT_SIZE 20000
@@ -78,6 +84,45 @@ static void check_lookups(const struct unwind_table *table, const struct rule_se
 	unwind_table_lookup(table, rules, UINT64_MAX);
 }
 
+/* What they find lies in the file's segments, and what is told has an end. */
+static void look_for(const struct elf_file *file)
+{
+	static const char *const paths[] = {"/usr/lib/libpython3.8.so", "/usr/bin/python3", NULL};
+	struct elf_functions functions = {0};
+	struct usdt_site site;
+	uint64_t start, address;
+	char soname[64];
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct python_image image;
+		int err = python_image_find(file, paths[i], &image);
+
+		if ((!err || err == -ENOTSUP) &&
+		    !memchr(image.unknown, '\0', sizeof(image.unknown)))
+			abort();
+		if (!err && (!image.runtime || !image.version))
+			abort();
+	}
+	if (elf_functions_load(&functions, file) == 0) {
+		if (functions.count > ELF_FUNCTIONS_MAX)
+			abort();
+		for (address = ELF_RECIPE_TEXT_ADDRESS - 1;
+		     address < ELF_RECIPE_TEXT_ADDRESS + 4096; address += 61) {
+			if (elf_functions_find(&functions, file, address, &start) == 0 &&
+			    start > address)
+				abort();
+			elf_functions_end(&functions, file, address);
+		}
+		elf_functions_find(&functions, file, UINT64_MAX, &start);
+	}
+	elf_functions_done(&functions);
+	usdt_site_find(file, "python", "function__entry", &site);
+	elf_program_soname(file, soname, sizeof(soname));
+	if (!memchr(soname, '\0', sizeof(soname)))
+		abort();
+	elf_program_role(file);
+}
+
 static void build(const uint8_t *data, size_t size)
 {
 	struct rule_set *rules = rule_set_new();
@@ -93,6 +138,7 @@ static void build(const uint8_t *data, size_t size)
 			check_lookups(table, rules);
 			unwind_table_free(table);
 		}
+		look_for(file);
 		elf_program_free(file);
 	}
 	rule_set_free(rules);
@@ -162,7 +208,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	recipe.entry = ELF_RECIPE_TEXT_ADDRESS;
 	recipe.eh_frame = nothing;
 	recipe.eh_frame_size = sizeof(nothing);
-	if (data[0] & AS_GO_TABLE) {
+	if (data[0] & AS_PYTHON) {
+		recipe.extra_section = data[0] & AS_GO ? ".rodata" : ".PyRuntime";
+		recipe.extra = data + 1;
+		recipe.extra_size = size - 1;
+	} else if (data[0] & AS_GO_TABLE) {
 		recipe.extra_section = data[0] & AS_GO ? ".gopclntab" : ".go.buildinfo";
 		recipe.extra = data + 1;
 		recipe.extra_size = size - 1;

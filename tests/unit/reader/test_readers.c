@@ -178,6 +178,10 @@ static void test_answers(void **state)
 	assert_int_equal(ask(readers, FAILS, -1, &answer), -ENOEXEC);
 	assert_int_equal(readers_lost_files(readers), 0);
 	assert_true(readers_cpu_ns(readers) > 0);
+	/* A page at least, and no more than what the much takes twice over, and what code has. */
+	assert_in_range(readers_memory_bytes(readers), 4096, 256U << 20);
+	assert_int_equal(readers_keeper(readers), readers->keeper);
+	assert_int_equal(readers_keeper(NULL), 0);
 	close(fd);
 	readers_stop(readers);
 }
@@ -285,6 +289,42 @@ static void test_none(void **state)
 	readers_stop(NULL);
 }
 
+/* Faults on request, for integration tests: at the file that is meant, and at no other. */
+static void test_hooks(void **state)
+{
+	static const struct {
+		const char *wanted;
+		int err;
+	} rows[] = {
+		{"crash:libx.so", -EPIPE}, {"loop:libx.so", -ETIMEDOUT},
+		{"rubbish:libx.so", 0},	   {"rubbish:/lib/libx.so", 0},
+		{"crash:x.so", 0},	   {"crash:", 0},
+	};
+	struct readers *readers = begin();
+	struct reader_answer answer;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int err;
+
+		setenv("PKBPF_READER_FAULT", rows[i].wanted, 1);
+		err = ask(readers, SAYS, -1, &answer);
+		if (i == 0 && !err) {
+			readers_stop(readers);
+			skip(); /* built without */
+		}
+		assert_int_equal(err, rows[i].err);
+		if (err)
+			continue;
+		assert_int_equal(answer.size, 5);
+		assert_int_equal(memcmp(answer.bytes, "hello", 5) != 0, i == 2);
+		reader_answer_done(&answer);
+	}
+	unsetenv("PKBPF_READER_FAULT");
+	require_hello(readers);
+	assert_int_equal(readers_lost_files(readers), 2);
+	readers_stop(readers);
+}
+
 static bool lives(pid_t pid)
 {
 	return kill(pid, 0) == 0 || errno != ESRCH;
@@ -382,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_loop_holds_up_nobody_else),
 		cmocka_unit_test(test_lie),
 		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_end_of_keeper),
 		cmocka_unit_test(test_nobody_is_left),
 		cmocka_unit_test(test_files_that_may_change),

@@ -87,6 +87,105 @@ static void test_reader_builds_the_same(void **state)
 	readers_stop(readers);
 }
 
+/* ---- what readers do wrong ---- */
+
+static int lie(const struct reader_request *request, struct reader_reply *reply)
+{
+	static unsigned char rubbish[256];
+
+	memset(rubbish, 0x5a, sizeof(rubbish));
+	reply->pieces[0] = (struct iovec){rubbish, sizeof(rubbish)};
+	reply->count = 1;
+	return 0;
+}
+
+static void test_rubbish_is_no_table(void **state)
+{
+	static const reader_serve_fn services[READER_SERVICES] = {lie};
+	struct elf_file *image = open_own();
+	struct rule_set *rules = rule_set_new();
+	uint32_t count = rule_set_count(rules);
+	struct unwind_table *table = NULL;
+	struct readers *readers = NULL;
+	struct table_job job = {.order = {.image = image, .path = "own"}};
+	struct error error;
+	bool lacks;
+	int err;
+
+	if (readers_start(services, &readers, &error) < 0)
+		skip();
+	job.order.readers = readers;
+	assert_int_equal(table_reader_begin(&job, READER_TABLES), 0);
+	while ((err = table_reader_take(&job, rules, &table, &lacks)) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(err, -EBADMSG);
+	assert_null(table);
+	assert_int_equal(rule_set_count(rules), count);
+	assert_int_equal(readers_lost_files(readers), 1);
+	rule_set_free(rules);
+	elf_program_free(image);
+	readers_stop(readers);
+}
+
+/* An image that has no file, and one whose table nobody wants any more. */
+static void test_images_in_memory(void **state)
+{
+	static const reader_serve_fn services[READER_SERVICES] = {table_reader_serve};
+	struct elf_file *own = open_own(), *image = NULL;
+	struct rule_set *rules = rule_set_new();
+	struct unwind_table *table = NULL;
+	struct readers *readers = NULL;
+	struct table_job job = {.order = {.path = "memory"}};
+	void *bytes = malloc(own->size);
+	struct error error;
+	bool lacks;
+	int err;
+
+	assert_non_null(bytes);
+	assert_int_equal(elf_file_read(own, 0, bytes, own->size), 0);
+	assert_int_equal(elf_program_open_memory(bytes, own->size, &image), 0);
+	if (readers_start(services, &readers, &error) < 0)
+		skip();
+	job.order.image = image;
+	job.order.readers = readers;
+	assert_int_equal(table_reader_begin(&job, READER_TABLES), 0);
+	table_reader_drop(&job);
+	assert_int_equal(table_reader_begin(&job, READER_TABLES), 0);
+	while ((err = table_reader_take(&job, rules, &table, &lacks)) == -EAGAIN)
+		usleep(1000);
+	assert_int_equal(err, 0);
+	assert_true(table->row_count > 100);
+	assert_int_equal(readers_lost_files(readers), 0);
+	unwind_table_free(table);
+	rule_set_free(rules);
+	elf_program_free(image);
+	elf_program_free(own);
+	free(bytes);
+	readers_stop(readers);
+}
+
+static void test_questions_are_checked(void **state)
+{
+	const uint32_t postpone = 0;
+	int script = reader_memory_file("#!/bin/sh\n", 10);
+	struct reader_request request = {.fd = -1, .bytes = &postpone, .size = sizeof(postpone)};
+	struct reader_reply reply = {.count = 0};
+	struct elf_file *own = open_own();
+
+	assert_int_equal(table_reader_serve(&request, &reply), -EINVAL);
+	request.fd = script;
+	assert_int_equal(table_reader_serve(&request, &reply), -ENOEXEC);
+	request.fd = own->fd;
+	request.size = 3;
+	assert_int_equal(table_reader_serve(&request, &reply), -EINVAL);
+	request.size = sizeof(postpone);
+	assert_int_equal(table_reader_serve(&request, &reply), 0);
+	assert_int_equal(reply.count, TABLE_PACKET_PIECES);
+	reply.release(reply.context);
+	elf_program_free(own);
+	close(script);
+}
+
 /* ---- bytes ---- */
 
 struct bytes {
@@ -218,6 +317,52 @@ static void test_rows_ascend(void **state)
 	free(bytes.data);
 }
 
+/* A page without rows, whose rows are still in the table. */
+static void test_rows_of_removed_pages_are_left_out(void **state)
+{
+	struct elf_file *image = open_own();
+	struct rule_set *rules = rule_set_new(), *others = rule_set_new();
+	struct unwind_table *table = NULL, *read = NULL;
+	struct table_packet packet;
+	unsigned char *bytes = NULL;
+	size_t size = 0;
+	uint32_t removed, page = 0;
+
+	assert_int_equal(unwind_table_build(image, false, rules, &table, NULL), 0);
+	while (!table->pages[page].count)
+		page++;
+	removed = table->pages[page].count;
+	assert_true(removed < table->row_count);
+	table->pages[page].count = 0;
+	assert_int_equal(table_packet_make(&packet, table, rules), 0);
+	for (size_t i = 0; i < TABLE_PACKET_PIECES; i++) {
+		bytes = realloc(bytes, size + packet.pieces[i].iov_len + 1);
+		memcpy(bytes + size, packet.pieces[i].iov_base, packet.pieces[i].iov_len);
+		size += packet.pieces[i].iov_len;
+	}
+	assert_int_equal(table_packet_read(bytes, size, others, &read), 0);
+	assert_int_equal(read->row_count, table->row_count - removed);
+	for (uint32_t i = 0; i < table->page_count; i++) {
+		const struct pkbpf_unwind_page *a = &table->pages[i], *b = &read->pages[i];
+
+		assert_int_equal(a->count, b->count);
+		for (uint32_t row = 0; row < a->count; row++)
+			assert_int_equal(PKBPF_ROW_OFFSET(table->rows[a->first + row]),
+					 PKBPF_ROW_OFFSET(read->rows[b->first + row]));
+	}
+	/* Rows that the table does not have. */
+	table_packet_done(&packet);
+	table->pages[page].first = table->row_count;
+	table->pages[page].count = 1;
+	assert_int_equal(table_packet_make(&packet, table, rules), -EBADMSG);
+	free(bytes);
+	unwind_table_free(read);
+	unwind_table_free(table);
+	rule_set_free(rules);
+	rule_set_free(others);
+	elf_program_free(image);
+}
+
 static void test_rules_are_checked(void **state)
 {
 	struct bytes bytes = pack_own();
@@ -246,9 +391,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reader_builds_the_same),
+		cmocka_unit_test(test_rubbish_is_no_table),
+		cmocka_unit_test(test_images_in_memory),
+		cmocka_unit_test(test_questions_are_checked),
 		cmocka_unit_test(test_head_is_checked),
 		cmocka_unit_test(test_rows_are_checked),
 		cmocka_unit_test(test_rows_ascend),
+		cmocka_unit_test(test_rows_of_removed_pages_are_left_out),
 		cmocka_unit_test(test_rules_are_checked),
 	};
 
