@@ -8,10 +8,17 @@
 
 struct pkbpf_cpu_control cpu_control = {};
 
-/* For a thread that is a target. Missing periods are as rare as the reasons for them. */
-static __always_inline void count_expected(const struct pkbpf_missed_periods *missed)
+/* For a thread that is a target. What is left out on purpose, at random, is neither expected nor
+ * lost. Missing periods are as rare as the reasons for them. */
+static __always_inline void count_expected(const struct pkbpf_missed_periods *missed,
+					   bool is_left_out)
 {
-	counter_add(PKBPF_COUNTER_CPU_EXPECTED, 1 + missed->late + missed->own);
+	__u64 expected = !is_left_out + missed->late + missed->own;
+
+	if (is_left_out)
+		counter_add(PKBPF_COUNTER_SAMPLES_LEFT_OUT, 1);
+	if (expected)
+		counter_add(PKBPF_COUNTER_CPU_EXPECTED, expected);
 	if (missed->late)
 		counter_add(PKBPF_COUNTER_LOST_TIMER_LATE, missed->late);
 	if (missed->own)
@@ -53,6 +60,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	struct pkbpf_missed_periods missed = {};
 	struct sample_scratch *scratch;
 	struct cpu_sampler *sampler = cpu_sampler_get();
+	bool is_left_out;
 
 	if (!sampler || !cpu_control.start_ns)
 		return 0;
@@ -65,11 +73,10 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	}
 	if (!cpu_sampler_wants(sampler, pid_tgid >> 32, (__u32)pid_tgid, now_ns))
 		return 0;
-	count_expected(&missed);
-	if (shed_by(shed_control.cpu_mask)) {
-		counter_add(PKBPF_COUNTER_LOST_TO_OVERHEAD, 1);
+	is_left_out = shed_by(shed_control.cpu_mask);
+	count_expected(&missed, is_left_out);
+	if (is_left_out)
 		return 0;
-	}
 	scratch = scratch_get(SCRATCH_CPU);
 	if (!scratch) {
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);

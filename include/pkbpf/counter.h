@@ -176,8 +176,8 @@ enum pkbpf_loss {
 	  "events whose rare stack is counted as [other stacks: limit of memory]")                 \
 	X(MEMORY_ABOVE_LIMIT, PKBPF_LOSS_NOTE,                                                     \
 	  "looks that found more memory in use than --max-memory")                                 \
-	X(LOST_TO_OVERHEAD, PKBPF_LOSS_SAMPLE,                                                     \
-	  "left out to stay within --max-overhead or --max-cpu")                                   \
+	X(SAMPLES_LEFT_OUT, PKBPF_LOSS_NOTE,                                                       \
+	  "CPU samples left out (to stay within --max-overhead or --max-cpu)")                     \
 	X(OVERHEAD_WAKERS, PKBPF_LOSS_NOTE,                                                        \
 	  "wake-ups without a waker stack (to stay within --max-overhead or --max-cpu)")           \
 	X(OVERHEAD_FAULTS, PKBPF_LOSS_NONE,                                                        \
