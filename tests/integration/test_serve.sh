@@ -8,7 +8,8 @@
 spinner=
 server=
 frugal=
-cleanup() { kill -9 $spinner $server $frugal 2>/dev/null; }
+systemd=
+cleanup() { kill -9 $spinner $server $frugal $systemd 2>/dev/null; }
 
 "$workloads/spin" 120 &
 spinner=$!
@@ -25,8 +26,16 @@ start() {
 	[ -n "$url" ] || give_up "it does not answer"
 }
 
-# One beside the others that may cost less than anything does; looked at in the end.
-"$pkbpf" serve --store frugal -s 1s --max-cpu 0.01% --listen "$PWD/frugal.socket" 2>frugal.said &
+# One beside the others that may cost less than anything does, as a service; looked at in the end.
+python3 -c '
+import socket
+manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+manager.bind("notify")
+while True:
+    print(manager.recv(99).decode(), flush=True)' >notified &
+systemd=$!
+wait_until 20 test -S notify
+NOTIFY_SOCKET=$PWD/notify "$pkbpf" serve --store frugal -s 1s --max-cpu 0.01% --listen "$PWD/frugal.socket" 2>frugal.said &
 frugal=$!
 
 # ask PATH [CURL OPTION…]: the body to out, the status to $status.
@@ -180,8 +189,14 @@ import json, sys
 out = json.load(sys.stdin)["left_out"]
 sys.exit(out[0] is not None or not any(o and "stacks of page faults" in o for o in out))' || fail "no step in the series"
 "$pkbpf" query report --store frugal --from -5m -f json 2>err | grep -q '"left_out": *"' || fail "no step in the report: $(cat err)"
+# Without a kind the capture begins anew: the service goes on, or systemd would kill it.
+for _ in $(seq 300); do grep -q 'it leaves out all' frugal.said && break; sleep 0.1; done
+grep -q 'it leaves out all' frugal.said || fail "no kind is left out: $(cat frugal.said)"
+! grep -q STOPPING notified || fail "it says that it ends while it goes on: $(cat notified)"
 kill -INT $frugal
 wait $frugal || fail "it ended with $?"
+[ "$(tail -n 1 notified)" = STOPPING=1 ] || fail "no word of the end: $(cat notified)"
+[ "$(grep -c 'history, metrics and profiles:' frugal.said)" = 1 ] || fail "it says where it answers again: $(cat frugal.said)"
 
 begin "wrong usage"
 "$pkbpf" serve --max-cpu 0.001% 2>err

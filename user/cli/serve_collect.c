@@ -135,10 +135,14 @@ static int collect_once(struct serving *serving)
 				    err == -ESRCH ? EXIT_STATUS_EMPTY : EXIT_STATUS_NOT_ALLOWED);
 	serve_governor_begin(&serving->governor);
 	serving_shed(serving);
-	say_where(serving);
+	if (!serving->has_said_where)
+		say_where(serving);
+	serving->has_said_where = true;
 	serve_notify("READY=1");
 	err = live_run_until_end(serving->run, &observer, &end);
-	serve_notify("STOPPING=1");
+	/* systemd kills what has said so and does not end. */
+	if (!serving->restarts)
+		serve_notify("STOPPING=1");
 	stop_err = live_run_stop(serving->run);
 	last = live_run_finish(serving->run, &observer);
 	note_left_out(serving, last);

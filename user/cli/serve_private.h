@@ -40,6 +40,7 @@ struct serving {
 	uint32_t asked;	       /* kinds, of which the governor may shed some */
 	uint64_t front_cpu_ns; /* the last time it was read */
 	bool restarts;	       /* the capture ends to begin with other options */
+	bool has_said_where;
 	/* what was left out of the slice that runs; "": nothing */
 	char left_out[PROFILE_SHED_SIZE];
 	unsigned int left_out_steps;
