@@ -120,14 +120,16 @@ begin "a running program, again and again"
 "$workloads/calls" fast 60 >/dev/null &
 target=$!
 for ((i = 0; i < 3; i++)); do
-	record -p "$target" -d 0.4 -e offcpu --function as_fast_as_it_can --function fast -o live.json
+	record -p "$target" -d 0.4 -e offcpu --function as_fast_as_it_can --function fast --region 'often=function:fast..main' -o live.json
 done
 kill -0 "$target" 2>/dev/null || fail "the program has ended"
 checker - <<-'END'
 	import json
 	from checks import check
-	fast = next(r for r in json.load(open("live.json"))["regions_by_name"] if r["name"] == "fast()")
+	names = {r["name"]: r for r in json.load(open("live.json"))["regions_by_name"]}
+	fast, often = names["fast()"], names["often"]
 	check(fast["let_go"] and fast["calls"] > 0, "a function that is called too often is let go, and reported")
+	check(often["let_go"] and often["not_left"] > 0, "as is a region that such a function begins")
 END
 
 begin "patterns that mean nothing, or what cannot be had"

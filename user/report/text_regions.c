@@ -71,7 +71,8 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 	char buffer[HUMAN_SIZE];
 
 	text_table_cellf(table, "%*s%s%s", indent, "", line->name, line->by_id ? " (by id)" : "");
-	text_table_cell(table, human_count(buffer, region_line_calls(line)));
+	text_table_cellf(table, "%s%s", human_count(buffer, region_line_calls(line)),
+			 line->is_let_go ? "+" : "");
 	text_region_time(table, line->sums.total_ns, line->sums.count);
 	text_table_cell(table, line->parent == REGION_ROOT
 				       ? ""
@@ -147,11 +148,13 @@ static int write_comm(const struct text_report *report, const struct region_list
 static void write_notes(const struct text_report *report, const struct region_list *list)
 {
 	uint64_t not_left = 0, unfinished = 0, undivided_ns = 0, total_ns = 0;
-	char text[256] = "", number[HUMAN_SIZE];
+	char text[384] = "", number[HUMAN_SIZE];
+	bool any_let_go = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct region_sums *sums = &list->lines[i].sums;
 
+		any_let_go |= list->lines[i].is_let_go;
 		not_left += sums->lost_end;
 		unfinished += sums->unfinished;
 		if (!list->lines[i].by_id && sums->count > sums->interleaved) {
@@ -159,6 +162,10 @@ static void write_notes(const struct text_report *report, const struct region_li
 			total_ns += sums->total_ns;
 		}
 	}
+	if (any_let_go)
+		text_append(text, sizeof(text),
+			    "+: there were more, but probes cost more than --probe-cost and were "
+			    "taken off; ");
 	if (unfinished)
 		text_append(text, sizeof(text), "%s open at the end; ",
 			    human_counted(number, unfinished, "regions"));

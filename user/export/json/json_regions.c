@@ -22,8 +22,9 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 		json_writer_u64(writer, "calls", region_line_calls(line));
 		json_writer_u64(writer, "recursive", sums->recursive);
 		json_writer_u64(writer, "not_measured", sums->unmeasured);
-		json_writer_bool(writer, "let_go", line->is_let_go);
 	}
+	if (line->is_function || line->is_let_go)
+		json_writer_bool(writer, "let_go", line->is_let_go);
 	json_writer_u64(writer, "not_left", sums->lost_end);
 	json_writer_u64(writer, "interleaved", sums->interleaved);
 	json_writer_u64(writer, "unfinished", sums->unfinished);

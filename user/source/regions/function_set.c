@@ -385,7 +385,7 @@ static void give_way(struct function_set *set, struct function *function, uint64
 		return;
 	}
 	function->state = FUNCTION_LET_GO;
-	region_rows_let_go(rows, row_count, function->name);
+	region_rows_let_go(rows, row_count, function->name, true);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost (at least %" PRIu64
 		    " calls/s): it is let go",

@@ -272,7 +272,7 @@ static void give_way(struct kernel_set *set, size_t number, struct pkbpf_span_ro
 	}
 	__atomic_store_n(&site->role, PKBPF_SITE_OFF, __ATOMIC_RELAXED);
 	kernel_probes_drop(&set->entries, set->first + number);
-	region_rows_let_go(rows, row_count, site->name);
+	region_rows_let_go(rows, row_count, site->name, true);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost: it is let go",
 		    site->name);

@@ -180,8 +180,9 @@ const struct option_row region_option_rows[] = {
 	 .text = "The same thread has to hit BEGIN and END. With @N after END, different threads "
 		 "may: argument N of both, counted from 0, tells which hits belong together, such "
 		 "as the address of a request. `readelf -n FILE` lists the probes of a file. "
-		 "Functions are named as for --function, on x86-64; their cost is not bounded by "
-		 "--probe-cost."},
+		 "Functions are named as for --function, on x86-64; a pair of them whose probes "
+		 "cost "
+		 "more than --probe-cost is let go, and that is said."},
 	{0, "function", "[LIB:]NAME",
 	 "count and measure each call of the functions with this name; LIB: of this library, "
 	 "default: of the program itself; *, ? and [...] match; syscall:NAME: system calls; "

@@ -212,9 +212,11 @@ void region_rows_free_ended(struct region_rows *rows, int index_fd, int free_fd,
 	}
 }
 
-void region_rows_let_go(struct pkbpf_span_row *rows, uint32_t count, const char *name)
+void region_rows_let_go(struct pkbpf_span_row *rows, uint32_t count, const char *name,
+			bool is_function)
 {
 	for (uint32_t i = 0; i < count; i++)
-		if (rows[i].flags & PKBPF_REGION_FUNCTION && strcmp(rows[i].name, name) == 0)
+		if (!(rows[i].flags & PKBPF_REGION_FUNCTION) == !is_function && rows[i].pid &&
+		    strcmp(rows[i].name, name) == 0)
 			rows[i].flags |= PKBPF_REGION_LET_GO;
 }

@@ -29,7 +29,9 @@ uint32_t region_rows_used(const struct region_rows *rows);
 void region_rows_free_ended(struct region_rows *rows, int index_fd, int free_fd, int ids_fd,
 			    region_ended_fn *has_ended, const void *context);
 
-/* Marks the calls of this name as those of a function that is not watched any more. */
-void region_rows_let_go(struct pkbpf_span_row *rows, uint32_t count, const char *name);
+/* Marks the calls of this name, or the regions, as those of a function, or a pair, that is not
+ * watched any more. */
+void region_rows_let_go(struct pkbpf_span_row *rows, uint32_t count, const char *name,
+			bool is_function);
 
 #endif

@@ -171,19 +171,28 @@ static bool take_note(void *context, const struct usdt_note *note)
 }
 
 #if defined(__x86_64__)
+struct entry {
+	uint64_t address;
+	bool is_emulated;
+};
+
 /* Where the probe of a call goes; false: nowhere. Arguments are where callers have put them at the
  * very first instruction alone. */
 static bool find_entry(const struct elf_file *file, const struct matched_function *matched,
-		       bool with_argument, uint64_t *ret_address)
+		       bool with_argument, struct entry *ret_entry)
 {
 	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
 	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
+	struct x86_instruction first;
 
 	if (!probes || !code || matched->size > MAX_FUNCTION_BYTES ||
 	    elf_file_read_address(file, matched->address, code, matched->size) < 0)
 		return false;
 	function_probes_find(code, matched->size, probes);
-	*ret_address = matched->address + (with_argument ? 0 : probes->entry);
+	ret_entry->address = matched->address + (with_argument ? 0 : probes->entry);
+	ret_entry->is_emulated = with_argument ? x86_decode(code, matched->size, &first) &&
+							 x86_probe_is_emulated(code, &first)
+					       : probes->is_emulated;
 	/* One that jumps to its first instruction would begin again there. */
 	return function_probes_has_entry(probes) &&
 	       !(with_argument && (probes->has_loop || x86_probe_is_refused(code, matched->size) ||
@@ -206,15 +215,16 @@ static bool add_function_site(struct finding *finding, size_t number, enum usdt_
 	size_t count = finding->sites->items.count;
 	bool by_id = pair->id != USDT_THREAD, go_on;
 	struct pkbpf_span_site *site;
-	uint64_t address;
+	struct entry entry;
 
-	if (!find_entry(finding->file, matched, by_id, &address)) {
+	if (!find_entry(finding->file, matched, by_id, &entry)) {
 		finding->sites->refused_functions++;
 		return true;
 	}
-	go_on = add_site(finding, REGION_SITE, address, 0);
+	go_on = add_site(finding, REGION_SITE, entry.address, 0);
 	if (finding->sites->items.count == count)
 		return go_on;
+	finding->sites->items.items[count].is_emulated = entry.is_emulated;
 	site = &finding->sites->items.items[count].description;
 	site->pair = (uint32_t)number + 1;
 	snprintf(site->name, sizeof(site->name), "%s", pair->region);

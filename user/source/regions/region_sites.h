@@ -30,6 +30,7 @@ struct region_site {
 	uint64_t semaphore_offset;	    /* of the counter that the kernel raises; 0: none */
 	struct pkbpf_span_site description; /* REGION_SITE */
 	uint64_t cookie;		    /* number of the description */
+	bool is_emulated; /* of a pair of functions: the kernel need not step over it */
 };
 
 struct region_sites {

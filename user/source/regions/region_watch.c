@@ -32,7 +32,7 @@ static int describe_sites(struct source *source, struct region_sites *sites)
 	array_foreach(&sites->items, site) {
 		if (site->role != REGION_SITE)
 			continue;
-		if (source->site_count == REGION_SITES)
+		if (source->site_count == REGION_SITES - 1) /* the last one is spare */
 			return -ENOSPC;
 		site->cookie = source->site_count;
 		table[source->site_count++] = site->description;
@@ -60,7 +60,9 @@ static void watch_marks(struct source *source, int fd, const char *path, struct 
 		return;
 	if (describe_sites(source, sites) < 0)
 		say_unwatched(source, path, "too many probes");
-	else if (region_probes_add(source->probes, fd, sites, &error) < 0)
+	else if ((source->pair_budget &&
+		  pair_budget_take(source->pair_budget, fd, sites, &error) < 0) ||
+		 region_probes_add(source->probes, fd, sites, &error) < 0)
 		say_unwatched(source, path, error.text);
 	else
 		log_info(log, "watching the regions of %s", path);

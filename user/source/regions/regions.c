@@ -44,6 +44,7 @@ static void regions_free(struct source *source)
 	bpf_link__destroy(source->on_exit);
 	bpf_link__destroy(source->on_exec);
 	region_probes_free(source->probes);
+	pair_budget_free(source->pair_budget);
 	function_set_free(source->functions);
 	syscall_set_free(source->syscalls);
 	kernel_set_free(source->kernel);
@@ -138,6 +139,23 @@ static int choose_pairs(struct source *source, const struct region_options *opti
 	return 0;
 }
 
+/* Of functions, whose calls nobody bounds but us. */
+static int choose_pair_budget(struct source *source, const struct region_options *options)
+{
+	const struct pair_budget_options budget = {
+		.pairs = &source->pairs,
+		.cost_permille = options->cost_permille,
+		.cpu_count = session_cpu_count(source->session),
+		.log = session_options(source->session)->log,
+		.probes = source->probes,
+	};
+
+	array_foreach(&source->pairs.items, pair)
+		if (pair->of_functions)
+			return pair_budget_new(&budget, &source->pair_budget);
+	return 0;
+}
+
 /* Without it a program does not know at which place it is (5.15). */
 static bool has_cookies(void)
 {
@@ -214,6 +232,21 @@ static bool wants_frames(const struct session *session, const struct region_opti
 							      1U << PKBPF_PROFILE_ALLOC);
 }
 
+static void configure_programs(struct source *source, struct pkbpf_bpf *skeleton,
+			       const struct region_options *options)
+{
+	uint32_t kinds = session_options(source->session)->kinds_mask;
+
+	skeleton->rodata->span_config.has_accounts = kinds & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
+	skeleton->rodata->span_config.want_frames = wants_frames(source->session, options);
+	source->wants_callers = kinds & 1U << PKBPF_PROFILE_CALLS;
+	skeleton->rodata->span_config.want_callers = source->wants_callers;
+	skeleton->rodata->span_config.slow_region_ns = options->slow_region_ns;
+	skeleton->rodata->span_config.slow_function_ns = options->slow_function_ns;
+	skeleton->rodata->span_config.want_slow =
+		options->slow_region_ns != UINT64_MAX || options->slow_function_ns != UINT64_MAX;
+}
+
 static int regions_configure(struct session *session, const struct source_options *options,
 			     struct source **ret_source, struct error *error)
 {
@@ -245,6 +278,7 @@ static int regions_configure(struct session *session, const struct source_option
 		leave_out_sites(skeleton);
 	} else {
 		err = err ? err : choose_pairs(source, &options->regions);
+		err = err ? err : choose_pair_budget(source, &options->regions);
 		err = err ? err : choose_functions(source, &options->regions);
 	}
 	if (err) {
@@ -252,21 +286,22 @@ static int regions_configure(struct session *session, const struct source_option
 		return error_set(error, -err, "cannot prepare the BPF maps of regions: %s",
 				 strerror(-err));
 	}
-	skeleton->rodata->span_config.has_accounts =
-		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU ? 1 : 0;
-	skeleton->rodata->span_config.want_frames = wants_frames(session, &options->regions);
-	source->wants_callers =
-		session_options(session)->kinds_mask & 1U << PKBPF_PROFILE_CALLS ? true : false;
-	skeleton->rodata->span_config.want_callers = source->wants_callers;
-	skeleton->rodata->span_config.slow_region_ns = options->regions.slow_region_ns;
-	skeleton->rodata->span_config.slow_function_ns = options->regions.slow_function_ns;
-	skeleton->rodata->span_config.want_slow = options->regions.slow_region_ns != UINT64_MAX ||
-						  options->regions.slow_function_ns != UINT64_MAX;
+	configure_programs(source, skeleton, &options->regions);
 	*ret_source = source;
 	return 0;
 }
 
 /* ---- the interval ---- */
+
+/* Measures what probes cost. */
+static void begin_budgets(struct source *source)
+{
+	if (source->pair_budget)
+		pair_budget_begin(source->pair_budget, source->site_table.items, REGION_SITES - 1);
+	if (source->functions)
+		function_set_begin(source->functions, source->site_table.items, REGION_SITES,
+				   source->first_syscall);
+}
 
 static int regions_attach(struct source *source, struct error *error)
 {
@@ -288,9 +323,7 @@ static int regions_attach(struct source *source, struct error *error)
 	source->is_attached = err == 0;
 	if (err)
 		return err;
-	if (source->functions)
-		function_set_begin(source->functions, source->site_table.items, REGION_SITES,
-				   source->first_syscall);
+	begin_budgets(source);
 	if (source->syscalls)
 		err = syscall_set_attach(source->syscalls, skeleton,
 					 (struct pkbpf_span_site *)source->site_table.items +
@@ -378,6 +411,9 @@ static int regions_poll(struct source *source)
 	int err;
 
 	region_watch_files(source);
+	if (source->pair_budget)
+		pair_budget_poll(source->pair_budget, source->row_table.items,
+				 source->row_table.count);
 	if (source->functions)
 		function_set_poll(source->functions, source->row_table.items,
 				  source->row_table.count);
@@ -448,6 +484,8 @@ static void regions_detach(struct source *source)
 	if (!session_skeleton(source->session)->bss->span_control.end_ns)
 		regions_end(source, clock_now_ns());
 	region_probes_remove(source->probes);
+	if (source->pair_budget)
+		pair_budget_remove(source->pair_budget);
 	if (source->functions)
 		function_set_remove(source->functions);
 	if (source->syscalls)

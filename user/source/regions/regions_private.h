@@ -9,6 +9,7 @@
 #include "source/mapped_table.h"
 #include "source/regions/function_set.h"
 #include "source/regions/kernel_set.h"
+#include "source/regions/pair_budget.h"
 #include "source/regions/region_files.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
@@ -32,6 +33,7 @@ struct source {
 	bool wants_callers;		/* calls by stack */
 	bool wants_marks;		/* regions that programs mark, and pairs of probes */
 	struct region_pairs pairs;
+	struct pair_budget *pair_budget;    /* NULL: there are none of functions */
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
 	struct bpf_link *on_exit, *on_exec;

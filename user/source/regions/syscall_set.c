@@ -114,7 +114,7 @@ static void give_way(struct syscall_set *set, uint32_t number, struct pkbpf_span
 		return;
 	}
 	__atomic_store_n(&site->role, PKBPF_SITE_OFF, __ATOMIC_RELAXED);
-	region_rows_let_go(rows, row_count, site->name);
+	region_rows_let_go(rows, row_count, site->name, true);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost: it is let go",
 		    site->name);
