@@ -9,7 +9,7 @@
 struct pkbpf_cpu_control cpu_control = {};
 
 /* For a thread that is a target. What is left out on purpose, at random, is neither expected nor
- * lost. Missing periods are as rare as the reasons for them. */
+ * lost: others stand for it. Missing periods are as rare as the reasons for them. */
 static __always_inline void count_expected(const struct pkbpf_missed_periods *missed,
 					   bool is_left_out)
 {
@@ -60,6 +60,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	struct pkbpf_missed_periods missed = {};
 	struct sample_scratch *scratch;
 	struct cpu_sampler *sampler = cpu_sampler_get();
+	__u32 mask = shed_control.cpu_mask;
 	bool is_left_out;
 
 	if (!sampler || !cpu_control.start_ns)
@@ -73,7 +74,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	}
 	if (!cpu_sampler_wants(sampler, pid_tgid >> 32, (__u32)pid_tgid, now_ns))
 		return 0;
-	is_left_out = shed_by(shed_control.cpu_mask);
+	is_left_out = shed_by(mask);
 	count_expected(&missed, is_left_out);
 	if (is_left_out)
 		return 0;
@@ -83,6 +84,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	sample_begin_at(scratch, SCRATCH_CPU, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
+	scratch->sample.weight = (__u64)mask + 1;
 	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))
 		stack_read_kernel_of_perf_event(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())

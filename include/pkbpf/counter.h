@@ -177,7 +177,8 @@ enum pkbpf_loss {
 	X(MEMORY_ABOVE_LIMIT, PKBPF_LOSS_NOTE,                                                     \
 	  "looks that found more memory in use than --max-memory")                                 \
 	X(SAMPLES_LEFT_OUT, PKBPF_LOSS_NOTE,                                                       \
-	  "CPU samples left out (to stay within --max-overhead or --max-cpu)")                     \
+	  "CPU samples not taken, others stand for them (to stay within --max-overhead or "        \
+	  "--max-cpu)")                                                                            \
 	X(OVERHEAD_WAKERS, PKBPF_LOSS_NOTE,                                                        \
 	  "wake-ups without a waker stack (to stay within --max-overhead or --max-cpu)")           \
 	X(OVERHEAD_FAULTS, PKBPF_LOSS_NONE,                                                        \

@@ -76,6 +76,23 @@ P
 
 check updates_of_target target -e cpu -- "$workloads/map_updates" 3
 
+# What is left out to cost less is not lost: others stand for it.
+"$pkbpf" -q -F 4999 -e cpu --max-overhead 1 -o frugal.json -o frugal.folded -- "$workloads/spin" 5 >frugal.out 2>&1 ||
+	fail "pkbpf ended with $?: $(cat frugal.out)"
+checker - <<'P'
+import checks
+from checks import check, close
+
+report = checks.read_report("frugal.json")
+samples, left_out = report["samples"], checks.counters(report).get("SAMPLES_LEFT_OUT", 0)
+with open("frugal.folded", encoding="utf-8") as file:
+    weight = sum(int(line.rsplit(" ", 1)[1]) for line in file)
+if left_out < samples["recorded"] / 10:
+    print(f"NOT CHECKED: it costs too little here: {left_out} samples left out")
+check(samples["expected"] == samples["recorded"] + samples["lost"], f"account of samples: {samples}")
+check(close(weight, samples["recorded"] + left_out, 10, 0), f"the {samples['recorded']} stand for {weight}")
+P
+
 # A real-time thread that runs for 2 ms of 10, on a CPU that had no samples for a millisecond before most of its turns.
 cat >"$work/realtime.py" <<'P'
 import os

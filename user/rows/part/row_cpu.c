@@ -34,8 +34,10 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 static void add_stack(_unused_ const struct resource_rows *rows, struct resource_row *row,
 		      const struct profile_row *stack)
 {
-	if (stack->kind == PKBPF_PROFILE_CPU)
-		row->cpu.samples += stack->count;
+	if (stack->kind != PKBPF_PROFILE_CPU)
+		return;
+	row->cpu.samples += stack->count;
+	row->cpu.periods += stack->weight;
 }
 
 static bool is_sampled(const struct profile_info *info)
@@ -60,7 +62,7 @@ void row_cpu_estimate(const struct resource_rows *rows, struct resource_row *row
 		row->cpu.total_ns = row->waits.on_cpu_ns;
 	else if ((!is_accounted || has_all) && is_sampled(info))
 		row->cpu.total_ns =
-			human_whole((double)row->cpu.samples * 1e9 / info->frequency_hz);
+			human_whole((double)row->cpu.periods * 1e9 / info->frequency_hz);
 }
 
 /* CPUs that a row can use at a time; 0: not known. */

@@ -12,7 +12,7 @@ struct row_cpu {
 	uint64_t total_ns, user_ns, system_ns;
 	double share;			 /* percent of one CPU */
 	uint64_t voluntary, involuntary; /* context switches */
-	uint64_t samples;
+	uint64_t samples, periods;	 /* what they stand for */
 };
 
 extern const struct row_part row_cpu_part;
