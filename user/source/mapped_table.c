@@ -8,6 +8,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+uint32_t mapped_table_bound(uint32_t count, uint32_t least, size_t item_bytes, uint64_t limit_bytes,
+			    uint32_t parts)
+{
+	while (limit_bytes && count > least && (uint64_t)count * item_bytes > limit_bytes / parts)
+		count /= 2;
+	return count < least ? least : count;
+}
+
 int mapped_table_configure(struct mapped_table *table, struct bpf_map *map, uint32_t count)
 {
 	*table = (struct mapped_table){.map = map, .count = count};

@@ -17,6 +17,10 @@ struct mapped_table { /* zero-initialized: not mapped */
 	uint32_t count;
 };
 
+/* A table's size, a power of two, that takes no more than a part of the memory that is allowed (0:
+ * no limit), but never less than `least` items, in steps of halves. */
+uint32_t mapped_table_bound(uint32_t count, uint32_t least, size_t item_bytes, uint64_t limit_bytes,
+			    uint32_t parts);
 /* Sets the number of items, before the programs are loaded. Negative errno. */
 int mapped_table_configure(struct mapped_table *table, struct bpf_map *map, uint32_t count);
 /* Maps the array, after the programs are loaded. */

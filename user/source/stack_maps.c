@@ -12,6 +12,11 @@
 
 #include "pkbpf.skel.h"
 
+/* With a limit of memory, the cache has one part in so many of it: what is not found there is
+ * walked again. */
+#define MEMOS_SHARE 8
+#define LEAST_MEMOS 4096U
+
 static void choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_map__set_autocreate(skeleton->maps.stacks_sent, wanted);
@@ -27,6 +32,10 @@ int stack_maps_configure(struct session *session, uint32_t cached, struct stack_
 	int err;
 
 	*ret_maps = NULL;
+	if (cached)
+		cached =
+			mapped_table_bound(cached, LEAST_MEMOS, sizeof(struct pkbpf_stack_memo),
+					   session_options(session)->max_memory_bytes, MEMOS_SHARE);
 	choose(skeleton, cached != 0);
 	if (!cached)
 		return 0;

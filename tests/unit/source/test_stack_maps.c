@@ -37,11 +37,24 @@ static void stacks_of_used_entries_are_named(void **state)
 	assert_int_equal(named, 1234);
 }
 
+static void tables_are_halved_until_they_fit_into_their_part(void **state)
+{
+	/* without a limit; with room for all; for a half, a quarter; never below the least */
+	assert_int_equal(mapped_table_bound(65536, 4096, 1000, 0, 8), 65536);
+	assert_int_equal(mapped_table_bound(65536, 4096, 1000, 8 * 65536000ULL, 8), 65536);
+	assert_int_equal(mapped_table_bound(65536, 4096, 1000, 8 * 65536000ULL - 8, 8), 32768);
+	assert_int_equal(mapped_table_bound(65536, 4096, 1000, 2 * 65536000ULL, 8), 16384);
+	assert_int_equal(mapped_table_bound(65536, 4096, 1000, 1, 8), 4096);
+	assert_int_equal(mapped_table_bound(2048, 4096, 1000, 1, 8), 4096);
+	assert_int_equal(mapped_table_bound(1U << 31, 1, UINT32_MAX, UINT64_MAX, 1), 1U << 31);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hits_of_all_memos_are_added_up),
 		cmocka_unit_test(stacks_of_used_entries_are_named),
+		cmocka_unit_test(tables_are_halved_until_they_fit_into_their_part),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static int offcpu_configure(struct session *session, const struct source_options
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
 	source->session = session;
 	source->options = *own;
-	err = offcpu_tables_configure(skeleton, &source->tables, error);
+	err = offcpu_tables_configure(skeleton, common->max_memory_bytes, &source->tables, error);
 	if (err) {
 		offcpu_free(source);
 		return err;

@@ -24,6 +24,10 @@
 #define SLOTS_PER_THREAD 8
 #define MIN_THREADS	 16384U
 #define MAX_THREADS	 1048576U
+/* With a limit of memory, the table has one part in so many of it, and its threads still find room
+ * after few tries. */
+#define THREADS_SHARE	       16
+#define LEAST_SLOTS_PER_THREAD 2
 /* Rows per existing thread: a thread waits in few places, in one state or two. */
 #define ROWS_PER_THREAD 4
 #define MIN_ROWS	32768U
@@ -32,8 +36,10 @@
 #define HISTOGRAMS_PER_THREAD 3
 #define MIN_HISTOGRAMS	      2048U
 #define MAX_HISTOGRAMS	      16384U
-#define MIN_MEMOS	      4096U
-#define MAX_MEMOS	      65536U
+/* With a limit of memory, they have one part in so many of it. */
+#define HISTOGRAMS_SHARE 16
+#define MIN_MEMOS	 4096U
+#define MAX_MEMOS	 65536U
 /* Rows and histograms of exited processes are freed when less than 1/LOW_SHARE of all is free. */
 #define LOW_SHARE 4
 
@@ -64,11 +70,12 @@ uint32_t offcpu_tables_cached_stacks(void)
 	return power_of_two(count_threads() * SLOTS_PER_THREAD / 2, MIN_MEMOS, MAX_MEMOS);
 }
 
-int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
-			    struct error *error)
+int offcpu_tables_configure(struct pkbpf_bpf *skeleton, uint64_t max_memory_bytes,
+			    struct offcpu_tables **ret_tables, struct error *error)
 {
 	struct offcpu_tables *tables = calloc(1, sizeof(*tables));
-	uint64_t threads = count_threads(), wanted = threads * SLOTS_PER_THREAD;
+	uint64_t threads = count_threads();
+	uint32_t slots = power_of_two(threads * SLOTS_PER_THREAD, MIN_THREADS, MAX_THREADS);
 	uint32_t rows = power_of_two(threads * ROWS_PER_THREAD, MIN_ROWS, MAX_ROWS);
 	uint32_t histograms =
 		power_of_two(threads * HISTOGRAMS_PER_THREAD, MIN_HISTOGRAMS, MAX_HISTOGRAMS);
@@ -76,9 +83,14 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 
 	if (!tables)
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
+	histograms =
+		mapped_table_bound(histograms, MIN_HISTOGRAMS, sizeof(struct pkbpf_wait_histogram),
+				   max_memory_bytes, HISTOGRAMS_SHARE);
+	slots = mapped_table_bound(
+		slots, power_of_two(threads * LEAST_SLOTS_PER_THREAD, MIN_THREADS, MAX_THREADS),
+		sizeof(struct pkbpf_thread), max_memory_bytes, THREADS_SHARE);
 	tables->skeleton = skeleton;
-	err = mapped_table_configure(&tables->threads, skeleton->maps.offcpu_threads,
-				     power_of_two(wanted, MIN_THREADS, MAX_THREADS));
+	err = mapped_table_configure(&tables->threads, skeleton->maps.offcpu_threads, slots);
 	err = err ? err : mapped_table_configure(&tables->rows, skeleton->maps.offcpu_rows, rows);
 	err = err ? err
 		  : mapped_table_configure(&tables->histograms, skeleton->maps.offcpu_histograms,

@@ -19,9 +19,10 @@ struct offcpu_tables;
 
 /* Capacity of the stack cache for the number of threads on this machine. */
 uint32_t offcpu_tables_cached_stacks(void);
-/* Sizes the maps for the number of threads on this machine. Only before load. */
-int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
-			    struct error *error);
+/* Sizes the maps for the number of threads on this machine, and for the memory that all of the
+ * capture may take (0: no limit). Only before load. */
+int offcpu_tables_configure(struct pkbpf_bpf *skeleton, uint64_t max_memory_bytes,
+			    struct offcpu_tables **ret_tables, struct error *error);
 /* After load: maps them and fills the lists of free elements. */
 int offcpu_tables_open(struct offcpu_tables *tables, struct error *error);
 void offcpu_tables_free(struct offcpu_tables *tables);
