@@ -276,7 +276,9 @@ static const struct option_row rows[] = {
 	 "maximum memory of pkbpf and its BPF maps: detail is given up to stay within it", EVENTS,
 	 .form = OPTION_SIZE, AT(live.max_memory_bytes), .least = MAX_MEMORY_MIN,
 	 .most = MAX_MEMORY_MAX,
-	 .text = "Unwind tables get a quarter of it. Memory is measured four times a second; from "
+	 .text = "Unwind tables get a quarter of it, tables whose size is that of the number of "
+		 "threads an eighth or a sixteenth each. Memory is measured four times a second; "
+		 "from "
 		 "seven eighths on, in this order: unused symbol tables are released; exited "
 		 "processes are grouped by name and cgroup; source lines and inlined functions are "
 		 "not read any more; the rarest stacks lose their inner half; the rarest stacks "
