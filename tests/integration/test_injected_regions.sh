@@ -45,7 +45,8 @@ grep -q "beyond: untouched" watched || fail "$(cat watched)"
 
 begin "from the call of one function to that of another, also in another thread"
 if [ "$(uname -m)" = x86_64 ]; then
-	"$pkbpf" -q -e offcpu --region 'request=function:request_begin..request_end@1' --region 'step=function:request_begin..request_end' \
+	"$pkbpf" -q -e offcpu --region 'request=function:request_begin..request_end@1' \
+		--region 'step=function:request_begin..request_end' --probe-cost none \
 		-o pairs.json -- "$workloads/pairs" 30 >watched 2>said || fail "status $?"
 	[ "$(cat watched)" = 180 ] || fail "the program says something else: $(cat watched)"
 	checker - <<-'CHECK'

@@ -10,7 +10,7 @@
 #include "source/regions/function_price.h"
 #include "source/regions/region_rows.h"
 
-#define POLL_NS	  (50 * NS_PER_MS)
+#define POLL_NS	  (200 * NS_PER_MS) /* a burst in less is nothing */
 #define ENDING_NS (1 * NS_PER_SECOND)
 
 enum pair_state {
