@@ -120,7 +120,7 @@ begin "a running program, again and again"
 "$workloads/calls" fast 60 >/dev/null &
 target=$!
 for ((i = 0; i < 3; i++)); do
-	record -p "$target" -d 0.4 -e offcpu --function as_fast_as_it_can --function fast --region 'often=function:fast..main' -o live.json
+	record -p "$target" -d $((i / 2)).5 -e offcpu --function as_fast_as_it_can --function fast --region 'often=function:fast..main' -o live.json
 done
 kill -0 "$target" 2>/dev/null || fail "the program has ended"
 checker - <<-'END'
