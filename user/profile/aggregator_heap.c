@@ -250,6 +250,24 @@ static void add_places(struct aggregator *aggregator, uint32_t process_id)
 			add_place(aggregator, &sites[i], process, bytes);
 }
 
+/* Nothing left is a level, too: slices before have what there was. */
+static void add_empty_level(struct aggregator *aggregator, const struct process *process)
+{
+	struct profile *profile = aggregator->running;
+	struct profile_row row = {
+		.kind = PKBPF_PROFILE_LIVE,
+		.process = process->id,
+		.tid = PROFILE_NO_THREAD,
+		.comm = profile_intern_comm(profile, process->comm),
+		.stack = profile_intern_stack(profile, NULL, 0),
+	};
+
+	if (!profile_info(profile)->sequence)
+		return;
+	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
+		profile_info(profile)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
+}
+
 static void settle(struct aggregator *aggregator, bool all)
 {
 	struct live_rows rows = {aggregator, aggregator->running};
@@ -263,6 +281,8 @@ static void settle(struct aggregator *aggregator, bool all)
 		if (!all && process && !process->end_ns)
 			continue;
 		add_places(aggregator, id);
+		if (process)
+			add_empty_level(aggregator, process);
 		heap_each_live(aggregator->heap, id, add_live, &rows);
 		heap_remove(aggregator->heap, id);
 		cursor--; /* another one has its place */

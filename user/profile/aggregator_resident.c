@@ -296,7 +296,8 @@ static int add_site(struct aggregator *aggregator, const struct process *process
 		.weight = bytes,
 	};
 
-	if (!bytes)
+	/* One row stays in each later slice: nothing left is a level, too. */
+	if (!bytes && (number != RESIDENT_UNKNOWN || !profile_info(profile)->sequence))
 		return 0;
 	if (number < RESIDENT_PLACES)
 		row.stack = stack_of_place(profile, number);

@@ -6,6 +6,7 @@
 #include "event/alloc_event.h"
 #include "event/decoder.h"
 #include "event/encoder.h"
+#include "profile/slice/slice.h"
 
 #define SAMPLER "/usr/lib/pkbpf/libpkbpf-alloc.so"
 
@@ -114,6 +115,48 @@ static void what_was_not_freed_is_live_at_the_end(void **state)
 	assert_int_equal(heaps->items.items[0].trend, HEAP_TREND_UNKNOWN);
 }
 
+static void send_cut(struct fixture *fixture, uint64_t time_ns)
+{
+	struct cut_view cut = {.time_ns = time_ns, .sequence = 1};
+	struct event_buffer buffer = {0};
+
+	assert_int_equal(event_encode_cut(&buffer, &cut), 0);
+	feed(fixture, &buffer);
+}
+
+static void send_exit(struct fixture *fixture, uint64_t time_ns)
+{
+	struct task_view task = {
+		.time_ns = time_ns, .kind = PKBPF_EVENT_EXIT, .pid = 100, .tid = 100};
+	struct event_buffer buffer = {0};
+
+	assert_int_equal(event_encode_task(&buffer, &task), 0);
+	feed(fixture, &buffer);
+}
+
+static void memory_freed_after_a_cut_is_not_live_in_merged_slices(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *merged = slice_new(), *slice;
+
+	send_stack(fixture, 7);
+	send_alloc(fixture, 0x1000, 2000);
+	send_cut(fixture, 3000);
+	send_free(fixture, 0x1000, 4000);
+	send_exit(fixture, 5000);
+	aggregator_end(fixture->fake.aggregator);
+	while ((slice = aggregator_take_closed(fixture->fake.aggregator, UINT64_MAX))) {
+		assert_int_equal(slice_merge(merged, slice), 0);
+		if (!profile_info(slice)->sequence)
+			assert_int_equal(weight_of(merged, PKBPF_PROFILE_LIVE), 64000);
+		if (slice != fixture->fake.profile)
+			profile_free(slice);
+	}
+	assert_int_equal(weight_of(merged, PKBPF_PROFILE_ALLOC), 64000);
+	assert_int_equal(weight_of(merged, PKBPF_PROFILE_LIVE), 0);
+	profile_free(merged);
+}
+
 static void exec_takes_the_heap_with_it(void **state)
 {
 	struct fixture *fixture = *state;
@@ -169,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(rows_begin_at_the_caller_of_the_allocator),
 		TEST(what_was_not_freed_is_live_at_the_end),
+		TEST(memory_freed_after_a_cut_is_not_live_in_merged_slices),
 		TEST(exec_takes_the_heap_with_it),
 		TEST(a_stack_that_never_came_is_counted),
 		TEST(a_full_list_keeps_what_grows),
