@@ -14,8 +14,8 @@
 #include "profile/slice/slice.h"
 #include "recording/slice_codec.h"
 
-/* A clock that is set while something is recorded moves the time of day against CLOCK_MONOTONIC;
- * another boot moves it further. */
+/* Between files, another boot or machine moves the time of day against CLOCK_MONOTONIC further. In
+ * one file any step is one of the clock: it was set, or the machine slept. */
 #define CLOCK_MAX_STEP_NS (60 * (int64_t)NS_PER_SECOND)
 
 /* A slice ends milliseconds after its second: who wants what is behind that second means the next
@@ -112,12 +112,13 @@ int recording_set_sort(struct recording_set *set, struct error *error)
 		const char *path = set->sources.items[slices[i].source].path;
 		int64_t step;
 
-		if (__builtin_sub_overflow(clock_offset(&slices[i].span),
-					   clock_offset(&slices[i - 1].span), &step) ||
-		    step > CLOCK_MAX_STEP_NS || step < -CLOCK_MAX_STEP_NS)
+		if (slices[i].source != slices[i - 1].source &&
+		    (__builtin_sub_overflow(clock_offset(&slices[i].span),
+					    clock_offset(&slices[i - 1].span), &step) ||
+		     step > CLOCK_MAX_STEP_NS || step < -CLOCK_MAX_STEP_NS))
 			return error_set(error, EINVAL,
 					 "%s and %s cannot be merged: they are of different "
-					 "machines or boots",
+					 "machines or boots, or the clock was set between them",
 					 before, path);
 		if (slices[i].span.begin_ns < slices[i - 1].span.end_ns)
 			return error_set(error, EINVAL,

@@ -20,8 +20,10 @@
 #define SECOND	1000000000ULL
 #define SAMPLES 12
 
-/* A recording of so many slices of a second, the first at this time; its path in a memory file. */
-static int record(uint64_t begin_ns, size_t slices, const char *host, char path[64])
+/* A recording of so many slices of a second, the first at this time, before each of the others of
+ * which the time of day makes a step; its path in a memory file. */
+static int record_with_clock(uint64_t begin_ns, size_t slices, const char *host, int64_t step_ns,
+			     char path[64])
 {
 	const struct profile *profiles[8];
 	struct fake_profile fakes[8];
@@ -40,7 +42,8 @@ static int record(uint64_t begin_ns, size_t slices, const char *host, char path[
 		info->sequence = i;
 		info->start_ns = begin_ns + i * SECOND;
 		info->end_ns = info->start_ns + SECOND;
-		info->start_unix_ns = (int64_t)(info->start_ns + 1000 * SECOND);
+		info->start_unix_ns =
+			(int64_t)(info->start_ns + 1000 * SECOND) + (int64_t)i * step_ns;
 		profiles[i] = fakes[i].profile;
 	}
 	fd = recorded_profiles(profiles, slices);
@@ -48,6 +51,11 @@ static int record(uint64_t begin_ns, size_t slices, const char *host, char path[
 		fake_profile_done(&fakes[i]);
 	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;
+}
+
+static int record(uint64_t begin_ns, size_t slices, const char *host, char path[64])
+{
+	return record_with_clock(begin_ns, slices, host, 0, path);
 }
 
 static uint64_t samples_of(const struct profile *profile)
@@ -131,6 +139,47 @@ static void what_would_count_twice_is_refused(void **state)
 	assert_non_null(strstr(error.text, "overlap in time"));
 	recording_set_done(&set);
 	close(fd);
+}
+
+static void a_clock_that_is_set_divides_no_recording(void **state)
+{
+	const int64_t steps[] = {3600 * (int64_t)SECOND, -3600 * (int64_t)SECOND};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct recording_set set = {0};
+		struct error error;
+		char path[64];
+		int fd = record_with_clock(100 * SECOND, 3, "here", steps[i], path);
+
+		assert_int_equal(recording_set_add(&set, path, &error), 0);
+		assert_int_equal(recording_set_sort(&set, &error), 0);
+		recording_set_done(&set);
+		close(fd);
+	}
+}
+
+static void recordings_of_two_boots_are_refused(void **state)
+{
+	struct recording_set set = {0};
+	struct error error;
+	char before[64], after[64];
+	int fd = record(100 * SECOND, 1, "here", before),
+	    other = record_with_clock(200 * SECOND, 2, "here", 3600 * (int64_t)SECOND, after);
+
+	assert_int_equal(recording_set_add(&set, before, &error), 0);
+	assert_int_equal(recording_set_add(&set, after, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), 0);
+	recording_set_done(&set);
+	set = (struct recording_set){0};
+	assert_int_equal(recording_set_add(&set, after, &error), 0);
+	close(fd);
+	fd = record_with_clock(300 * SECOND, 1, "here", 0, before);
+	assert_int_equal(recording_set_add(&set, before, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "different machines or boots"));
+	recording_set_done(&set);
+	close(fd);
+	close(other);
 }
 
 static void another_host_is_refused(void **state)
@@ -284,6 +333,8 @@ int main(void)
 		cmocka_unit_test(several_files_are_one_row_of_slices),
 		cmocka_unit_test(an_interval_takes_the_slices_that_it_meets),
 		cmocka_unit_test(what_would_count_twice_is_refused),
+		cmocka_unit_test(a_clock_that_is_set_divides_no_recording),
+		cmocka_unit_test(recordings_of_two_boots_are_refused),
 		cmocka_unit_test(another_host_is_refused),
 		cmocka_unit_test(a_damaged_slice_is_left_out_and_counted),
 		cmocka_unit_test(whatever_happened_reads_as_it_was_written),
