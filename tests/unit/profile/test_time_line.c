@@ -100,6 +100,41 @@ static void merged_slices_know_when_their_rows_had_what(void **state)
 	profile_free(into);
 }
 
+static uint64_t level_up_to(const struct time_line *line, uint32_t slice)
+{
+	int64_t sum = 0;
+
+	array_foreach(&line->parts, part)
+		sum += part->slice <= slice ? part->weight : 0;
+	return (uint64_t)sum;
+}
+
+static void parts_of_a_level_are_its_changes(void **state)
+{
+	static const uint64_t levels[] = {80, 80, 30, 0, 50};
+	struct profile *into = slice_new();
+
+	assert_int_equal(slice_keep_times(into), 0);
+	for (uint64_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		struct profile *from = slice_new();
+		const struct process *process =
+			process_table_get(profile_processes(from), 7, "server");
+		struct profile_row row = {.kind = PKBPF_PROFILE_LIVE, .process = process->id};
+
+		profile_info(from)->start_ns = 1 + i;
+		profile_info(from)->end_ns = 2 + i;
+		row.stack = profile_intern_stack(from, NULL, 0);
+		row.comm = profile_intern_string(from, "server");
+		row.count = row.weight = levels[i];
+		assert_int_equal(profile_add(from, &row), 0);
+		assert_int_equal(slice_merge(into, from), 0);
+		profile_free(from);
+	}
+	for (uint32_t i = 0; i < ARRAY_SIZE(levels); i++)
+		assert_int_equal(level_up_to(profile_time_line(into), i), levels[i]);
+	profile_free(into);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +142,7 @@ int main(void)
 		cmocka_unit_test(slices_that_are_too_many_are_joined_without_losing_weight),
 		cmocka_unit_test(every_joined_slice_but_the_last_covers_the_same_time),
 		cmocka_unit_test(merged_slices_know_when_their_rows_had_what),
+		cmocka_unit_test(parts_of_a_level_are_its_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

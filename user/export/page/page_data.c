@@ -109,6 +109,7 @@ static void write_kinds(struct json_writer *writer, const struct page_data *data
 		json_writer_string(writer, "unit", kind->count_unit);
 		json_writer_bool(writer, "is_time", kind->weight == PROFILE_WEIGHT_NS);
 		json_writer_bool(writer, "is_bytes", kind->weight == PROFILE_WEIGHT_BYTES);
+		json_writer_bool(writer, "is_level", kind->is_level);
 		write_states(writer, kind);
 		json_writer_u64(writer, "nodes", nodes);
 		json_writer_u64(writer, "values", data->kinds[i].values.count);

@@ -42,7 +42,9 @@ static bool add_value(struct page_data *data, const struct row_weight *weight,
 	struct page_kind *kind = &data->kinds[weight->kind];
 	struct page_value *item;
 
-	if (!(value->value > 0))
+	/* A level that is none at the end may have been one in a range. */
+	if (!(value->value > 0) &&
+	    !(data->times && !value->state && kind_ops_of(weight->kind)->is_level))
 		return true;
 	item = array_add(&kind->values);
 	if (!item)

@@ -23,10 +23,22 @@ function rangeBetween(from, to) {
 	return first === 0 && end === count ? null : [first, end];
 }
 
+/* Levels at the end of the range: parts are their changes. */
+function eachLevel(kind, take) {
+	const levels = new Float64Array(kind.value.length), end = state.range[1];
+	for (let i = 0; i < kind.part.length; i++) if (kind.slice[i] < end) levels[kind.part[i]] += kind.weight[i];
+	/* Changes are rounded to single precision. */
+	for (let i = 0; i < levels.length; i++) if (levels[i] >= 1) take(i, levels[i]);
+}
+
 /* take(value, weight) of everything of a kind that lies in the range. */
 function eachValue(kind, take) {
 	if (isWholeRange()) {
 		for (let i = 0; i < kind.value.length; i++) take(i, kind.value[i]);
+		return;
+	}
+	if (kind.is_level) {
+		eachLevel(kind, take);
 		return;
 	}
 	const [from, to] = state.range;

@@ -167,9 +167,14 @@ static void drop_levels(struct merging *work, const uint32_t *kinds_of_process)
 {
 	struct profile *into = work->into;
 
-	array_foreach(&into->rows, row) {
-		if (kinds_of_process[row->process] & 1U << row->kind)
-			row->count = row->weight = row->max = 0;
+	for (size_t i = 0; i < into->rows.count; i++) {
+		struct profile_row *row = &into->rows.items[i];
+
+		if (!(kinds_of_process[row->process] & 1U << row->kind))
+			continue;
+		if (into->times)
+			time_line_add(into->times, (uint32_t)i, -(int64_t)row->weight);
+		row->count = row->weight = row->max = 0;
 	}
 }
 
@@ -218,7 +223,7 @@ static int merge_rows(struct merging *work)
 		if (id < 0)
 			return -ENOMEM;
 		if (work->into->times)
-			time_line_add(work->into->times, (uint32_t)id, row.weight);
+			time_line_add(work->into->times, (uint32_t)id, (int64_t)row.weight);
 	}
 	return 0;
 }

@@ -26,7 +26,7 @@ static int compare_parts(const void *left, const void *right)
 	return a->slice < b->slice ? -1 : a->slice > b->slice;
 }
 
-/* Adds up parts of one row and slice. */
+/* Adds up parts of one row and slice; levels that did not change have none. */
 static void add_up(struct time_line *line)
 {
 	size_t kept = 0;
@@ -39,9 +39,13 @@ static void add_up(struct time_line *line)
 
 		if (last && last->row == part->row && last->slice == part->slice)
 			last->weight += part->weight;
+		else if (last && !last->weight)
+			*last = *part;
 		else
 			line->parts.items[kept++] = *part;
 	}
+	if (kept && !line->parts.items[kept - 1].weight)
+		kept--;
 	line->parts.count = kept;
 }
 
@@ -108,7 +112,7 @@ static bool make_room(struct time_line *line)
 	return line->parts.count <= TIME_LINE_PARTS_MAX / 4 * 3;
 }
 
-void time_line_add(struct time_line *line, uint32_t row, uint64_t weight)
+void time_line_add(struct time_line *line, uint32_t row, int64_t weight)
 {
 	struct time_part *part;
 

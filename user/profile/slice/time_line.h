@@ -25,7 +25,9 @@ struct time_slice {
 struct time_part {
 	uint32_t row; /* index in profile_rows() */
 	uint32_t slice;
-	uint64_t weight;
+	/* Of a level (is_level in kind_table.h) the change in the slice: parts up to a slice add up
+	 * to the level at its end. */
+	int64_t weight;
 };
 
 struct time_line { /* zero-initialised is empty */
@@ -38,7 +40,7 @@ struct time_line { /* zero-initialised is empty */
 
 /* Begins the next slice; parts are added to it. */
 void time_line_begin(struct time_line *line, uint64_t start_ns, uint64_t end_ns);
-void time_line_add(struct time_line *line, uint32_t row, uint64_t weight);
+void time_line_add(struct time_line *line, uint32_t row, int64_t weight);
 /* Updates the numbers of rows: numbers[old] is the new one, also of several. */
 void time_line_renumber(struct time_line *line, const uint32_t *numbers);
 void time_line_done(struct time_line *line);
