@@ -28,7 +28,7 @@ struct firefox {
 	uint64_t first_ns, last_ns;
 	struct profile_info info; /* of the first slice */
 	uint64_t slices;
-	struct hash_map numbers; /* pid << 32 | kind or OF_THREAD | tid -> of the track */
+	struct hash_map numbers; /* hash of process, thread or kind -> number of the track */
 	ARRAY_OF(struct firefox_track *) tracks;
 	struct firefox_memo memo;
 };
@@ -63,28 +63,35 @@ static double time_ms(const struct firefox *firefox, uint64_t time_ns)
 	return time_ns > firefox->first_ns ? (double)(time_ns - firefox->first_ns) / 1e6 : 0;
 }
 
-/* tid 0: of the process. */
-static struct firefox_track *track_of(struct firefox *firefox, uint32_t pid, uint32_t tid,
-				      const char *comm, enum pkbpf_profile_kind kind)
+/* Whose events a track has: a process, or with a tid one of its threads. */
+struct track_owner {
+	uint32_t pid, tid;
+	uint64_t born_ns; /* a pid that is used again is another process */
+	const char *comm;
+};
+
+static struct firefox_track *track_of(struct firefox *firefox, const struct track_owner *owner,
+				      enum pkbpf_profile_kind kind)
 {
-	uint32_t number_in_process = tid ? OF_THREAD | tid : (uint32_t)kind;
+	const uint64_t key[] = {owner->pid, owner->tid ? OF_THREAD | owner->tid : (uint32_t)kind,
+				owner->born_ns};
 	struct firefox_track *track, **slot;
 	bool added;
-	const uint64_t *number =
-		hash_map_get(&firefox->numbers, (uint64_t)pid << 32 | number_in_process,
-			     firefox->tracks.count, &added);
+	const uint64_t *number = hash_map_get(&firefox->numbers, hash_bytes(key, sizeof(key), 0),
+					      firefox->tracks.count, &added);
 
 	if (!number)
 		return NULL;
 	if (!added)
 		return firefox->tracks.items[*number];
-	track = firefox_track_new(pid, comm, kind);
+	track = firefox_track_new(owner->pid, owner->comm, kind);
 	slot = track ? array_add(&firefox->tracks) : NULL;
 	if (!slot) {
 		firefox_track_free(track);
 		return NULL;
 	}
-	track->tid = tid;
+	track->tid = owner->tid;
+	track->born_ns = owner->born_ns;
 	return *slot = track;
 }
 
@@ -96,12 +103,21 @@ static int add_stacks(struct firefox *firefox, const struct timeline_slice *slic
 	double begin_ms = time_ms(firefox, slice->begin_ns);
 	double step_ms = (time_ms(firefox, slice->end_ns) - begin_ms) / (double)(end - first);
 	struct firefox_track *track =
-		track_of(firefox, stacks[first].pid, 0, stacks[first].comm, stacks[first].kind);
+		track_of(firefox,
+			 &(struct track_owner){.pid = stacks[first].pid,
+					       .born_ns = stacks[first].born_ns,
+					       .comm = stacks[first].comm},
+			 stacks[first].kind);
 	int err = track ? 0 : -ENOMEM;
 
-	for (size_t i = first; i < end && !err; i++)
-		err = firefox_track_add(track, slice, &stacks[i], &firefox->memo,
-					begin_ms + step_ms * ((double)(i - first) + 0.5));
+	/* Samples add up in every view: of a level the last slice stays. */
+	if (track && kind_ops_of(track->kind)->is_level)
+		track->samples.count = 0;
+	for (size_t i = first; i < end && !err; i++) {
+		if (stacks[i].weight)
+			err = firefox_track_add(track, slice, &stacks[i], &firefox->memo,
+						begin_ms + step_ms * ((double)(i - first) + 0.5));
+	}
 	return err;
 }
 
@@ -113,7 +129,11 @@ static int add_request(struct firefox *firefox, const struct timeline_slice *sli
 	const char *comm = process ? process->comm : profile_string(slice->profile, request->comm);
 	const char *device = profile_device_name(slice->profile, request->device);
 	struct firefox_track *track =
-		track_of(firefox, process ? process->pid : 0, 0, comm, PKBPF_PROFILE_BLOCKIO);
+		track_of(firefox,
+			 &(struct track_owner){.pid = process ? process->pid : 0,
+					       .born_ns = process ? process->born_ns : 0,
+					       .comm = comm},
+			 PKBPF_PROFILE_BLOCKIO);
 	uint64_t end_ns = request->insert_ns + request->queue_ns + request->device_ns;
 	struct firefox_request marker = {
 		.begin_ms = time_ms(firefox, request->insert_ns),
@@ -140,7 +160,12 @@ static int add_moment(struct firefox *firefox, struct timeline_slice *slice,
 
 	if (err)
 		return err;
-	track = track_of(firefox, stack.pid, moment->tid, comm, PKBPF_PROFILE_CPU);
+	track = track_of(firefox,
+			 &(struct track_owner){.pid = stack.pid,
+					       .tid = moment->tid,
+					       .born_ns = stack.born_ns,
+					       .comm = comm},
+			 PKBPF_PROFILE_CPU);
 	if (!track)
 		return -ENOMEM;
 	firefox->has_single = true;
@@ -190,6 +215,7 @@ static int firefox_add(void *state, const struct profile *profile)
 	for (size_t i = 0, end; i < slice.stack_count && !err; i = end) {
 		for (end = i + 1; end < slice.stack_count; end++)
 			if (slice.stacks[end].pid != slice.stacks[i].pid ||
+			    slice.stacks[end].born_ns != slice.stacks[i].born_ns ||
 			    slice.stacks[end].kind != slice.stacks[i].kind)
 				break;
 		err = add_stacks(firefox, &slice, i, end);
@@ -268,7 +294,9 @@ static int firefox_end(void *state)
 		firefox_track_sort(*track);
 	for (size_t i = 0; i < firefox->tracks.count; i++) {
 		const struct firefox_track *track = firefox->tracks.items[i];
-		bool is_first = i == 0 || firefox->tracks.items[i - 1]->pid != track->pid;
+		const struct firefox_track *before = i ? firefox->tracks.items[i - 1] : NULL;
+		bool is_first =
+			!before || before->pid != track->pid || before->born_ns != track->born_ns;
 
 		fputs(i ? ",\n" : "\n", firefox->out);
 		firefox_track_write(track, is_first, end_ms, firefox->out);

@@ -113,6 +113,7 @@ void firefox_memo_done(struct firefox_memo *memo)
 	free(memo->answers);
 	memo->answers = NULL;
 	memo->answer_count = 0;
+	array_free(&memo->path);
 }
 
 static void memo_follow(struct firefox_memo *memo, const struct firefox_track *track)
@@ -120,7 +121,7 @@ static void memo_follow(struct firefox_memo *memo, const struct firefox_track *t
 	if (memo->track == track)
 		return;
 	memo->track = track;
-	memo->depth = 0;
+	memo->path.count = 0;
 	if (++memo->number)
 		return;
 	/* Numbers begin again. */
@@ -151,20 +152,22 @@ uint32_t firefox_track_stack(struct firefox_track *track, const struct timeline_
 	uint32_t node;
 
 	memo_follow(memo, track);
-	while (same < memo->depth && same < stack->depth && memo->path[same].function == path[same])
+	while (same < memo->path.count && same < stack->depth &&
+	       memo->path.items[same].function == path[same])
 		same++;
-	memo->depth = same;
-	node = same ? memo->path[same - 1].node : 0;
+	memo->path.count = same;
+	node = same ? memo->path.items[same - 1].node : 0;
 	for (size_t i = same; i < stack->depth; i++) {
 		uint32_t function = function_of_slice(track, slice, memo, path[i]);
+		struct firefox_step *step = array_add(&memo->path);
 
 		node = function == UINT32_MAX ? 0
 					      : firefox_nodes_get(&track->nodes, function, node);
-		if (!node)
+		if (!node || !step) {
+			memo->path.count = i;
 			return UINT32_MAX;
-		memo->path[i].function = path[i];
-		memo->path[i].node = node;
-		memo->depth = i + 1;
+		}
+		*step = (struct firefox_step){path[i], node};
 	}
 	return node;
 }
@@ -244,6 +247,8 @@ int firefox_track_compare(const struct firefox_track *a, const struct firefox_tr
 {
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
+	if (a->born_ns != b->born_ns)
+		return a->born_ns < b->born_ns ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	return a->tid < b->tid ? -1 : a->tid > b->tid;

@@ -51,7 +51,8 @@ struct firefox_wait {
 
 struct firefox_track {
 	uint32_t pid;
-	uint32_t tid; /* of single events; 0: sums of a process */
+	uint64_t born_ns; /* see struct timeline_stack */
+	uint32_t tid;	  /* of single events; 0: sums of a process */
 	enum pkbpf_profile_kind kind;
 	double weight_ns; /* CPU time of a sample; 0: it is none */
 	char comm[PKBPF_COMM_SIZE + 1];
@@ -64,6 +65,11 @@ struct firefox_track {
 	ARRAY_OF(struct firefox_wait) waits;
 };
 
+struct firefox_step {
+	uint32_t function; /* of the slice */
+	uint32_t node;	   /* 1 + place */
+};
+
 /* What is known of the stacks of one track in one slice: its functions, and the stack before, which
  * in sorted order begins as the next one does. Zero-initialised knows nothing. */
 struct firefox_memo {
@@ -73,10 +79,7 @@ struct firefox_memo {
 		uint32_t number, function;
 	} * answers; /* by function of the slice */
 	size_t answer_count;
-	struct {
-		uint32_t function, node;
-	} path[TIMELINE_PATH_MAX]; /* root first: of the slice, 1 + place */
-	size_t depth;
+	ARRAY_OF(struct firefox_step) path; /* root first */
 };
 
 /* Before each slice; -ENOMEM. */

@@ -10,24 +10,25 @@
 #include "process/process_table.h"
 #include "profile/kind_table.h"
 
-struct path {
-	uint32_t functions[TIMELINE_PATH_MAX];
-	size_t count;
-};
-
-static void find_path(const struct timeline_slice *slice, uint32_t stack, struct path *path)
+/* Puts a path behind those that are there, and its length into ret_depth. -ENOMEM. */
+static int add_path(struct timeline_slice *slice, uint32_t stack, size_t *ret_depth)
 {
-	size_t frame_count, count;
-	const uint32_t *frames = profile_stack(slice->profile, stack, &frame_count);
+	size_t depth = function_table_stack(slice->functions, slice->profile, stack, NULL, 0);
+	uint32_t *path;
 
-	path->count = 0;
-	while (frame_count-- > 0) {
-		const uint32_t *list =
-			function_table_frame(slice->functions, frames[frame_count], &count);
+	if (!array_reserve_items((void **)&slice->paths, &slice->path_capacity,
+				 slice->path_count + depth, sizeof(*slice->paths)))
+		return -ENOMEM;
+	path = slice->paths + slice->path_count;
+	function_table_stack(slice->functions, slice->profile, stack, path, depth);
+	for (size_t i = 0; i < depth / 2; i++) {
+		uint32_t function = path[i];
 
-		while (count-- > 0 && path->count < TIMELINE_PATH_MAX)
-			path->functions[path->count++] = list[count];
+		path[i] = path[depth - 1 - i];
+		path[depth - 1 - i] = function;
 	}
+	*ret_depth = depth;
+	return 0;
 }
 
 static int make_stack(struct timeline_slice *slice, const struct profile_row *row,
@@ -35,21 +36,18 @@ static int make_stack(struct timeline_slice *slice, const struct profile_row *ro
 {
 	const struct process *process =
 		process_table_by_id(profile_processes(slice->profile), row->process);
-	struct path path;
+	size_t depth;
 
-	find_path(slice, row->stack, &path);
-	if (!array_reserve_items((void **)&slice->paths, &slice->path_capacity,
-				 slice->path_count + path.count, sizeof(*slice->paths)))
+	if (add_path(slice, row->stack, &depth))
 		return -ENOMEM;
-	memcpy(slice->paths + slice->path_count, path.functions,
-	       path.count * sizeof(*path.functions));
 	*ret_stack = (struct timeline_stack){
 		.pid = process ? process->pid : 0,
+		.born_ns = process ? process->born_ns : 0,
 		.comm = process ? process->comm : profile_string(slice->profile, row->comm),
 		.kind = row->kind,
 		.weight = row->weight,
 		.path = slice->path_count,
-		.depth = path.count,
+		.depth = depth,
 	};
 	return 0;
 }
@@ -162,6 +160,8 @@ static int compare_stacks(const void *left, const void *right, void *context)
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
+	if (a->born_ns != b->born_ns)
+		return a->born_ns < b->born_ns ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	for (size_t i = 0; i < a->depth && i < b->depth; i++) {
@@ -181,7 +181,10 @@ static int add_stacks(struct timeline_slice *slice)
 	if (!slice->stacks)
 		return -ENOMEM;
 	for (size_t i = 0; i < count && !err; i++) {
-		if (rows[i].weight && (rows[i].kind != PKBPF_PROFILE_CPU || !slice->has_samples))
+		/* That a level is none ends the one before. */
+		bool counts = rows[i].weight || kind_ops_of(rows[i].kind)->is_level;
+
+		if (counts && (rows[i].kind != PKBPF_PROFILE_CPU || !slice->has_samples))
 			err = add_stack(slice, &rows[i]);
 	}
 	qsort_r(slice->stacks, slice->stack_count, sizeof(*slice->stacks), compare_stacks, slice);

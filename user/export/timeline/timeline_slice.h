@@ -19,11 +19,9 @@
 	"stacks of all lengths belong to their slice, their order and place within it are not "    \
 	"measured"
 
-/* Deeper ones keep their outer part, as in other formats that draw. */
-#define TIMELINE_PATH_MAX 1024
-
 struct timeline_stack {
 	uint32_t pid;
+	uint64_t born_ns; /* with the pid one process, whatever it executed; 0: before the start */
 	const char *comm;
 	enum pkbpf_profile_kind kind;
 	uint64_t weight;
