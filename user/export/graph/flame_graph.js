@@ -77,7 +77,7 @@ function draw() {
 function matcher() {
 	if (!term) return null;
 	try {
-		if (/[\\^$*+?.()|[\]{}]/.test(term)) { const r = new RegExp(term, "i"); return n => r.test(n); }
+		if (/^\/.+\/$/.test(term)) { const r = new RegExp(term.slice(1, -1), "i"); return n => r.test(n); }
 	} catch (e) { /* half typed: taken literally */ }
 	const t = term.toLowerCase();
 	return n => n.toLowerCase().includes(t);
@@ -111,14 +111,15 @@ function search() {
 function save() {
 	const p = [];
 	if (zoomed) p.push("zoom=" + zoomed);
-	if (term) p.push("search=" + encodeURIComponent(term));
+	if (term && !/^\/.+\/$/.test(term)) p.push("search=" + encodeURIComponent(term));
 	try { history.replaceState(null, "", "#" + p.join("&")); } catch (e) { /* some viewers have no address */ }
 }
 
 function load() {
 	const p = new URLSearchParams(location.hash.slice(1));
 	zoomed = Math.min(Math.max(p.get("zoom") | 0, 0), frames.length - 1);
-	field.value = term = p.get("search") || "";
+	/* Of a link no expression: some take for ever. */
+	field.value = term = (p.get("search") || "").replace(/^\/.+\/$/s, "");
 	draw();
 	search();
 }

@@ -46,10 +46,11 @@ function layOut(model) {
 	return model;
 }
 
+/* Text as it stands: names of C++ are full of what expressions give a meaning. Between slashes it is a regular expression. */
 function matcher(text) {
-	if (/[\\^$.*+?()[\]{}|]/.test(text)) {
+	if (/^\/.+\/$/.test(text)) {
 		try {
-			const expression = new RegExp(text, "i");
+			const expression = new RegExp(text.slice(1, -1), "i");
 			return name => expression.test(name);
 		} catch { /* half typed: taken literally */ }
 	}

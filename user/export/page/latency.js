@@ -35,10 +35,10 @@ function histogramFigure(name, requests, times, [first, last], unit = "requests"
 }
 
 function slowestTable() {
-	const slow = (profile.report.slow_requests || []).filter(request => !state.pick || [...state.pick.rows].some(row => profile.report.rows[row].pid === request.pid)).slice(0, 12);
+	const slow = (profile.report.slow_requests || []).filter(isOfPick).slice(0, 12);
 	const path = frames => (frames || []).map(frame => frame.name).filter(name => !profile.plumbingNames.has(name)).slice(0, 5).map(shortName).join(" \u2039 ");
 	if (!slow.length) return null;
-	return [el("div", {class: "ph", style: "border-top:1px solid var(--line)"}, el("h3", {}, "Slowest requests")),
+	return [el("div", {class: "ph", style: "border-top:1px solid var(--line)"}, el("h3", {}, "Slowest requests")), pickNote(),
 		el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "At"), el("th", {class: "l", scope: "col"}, "Process"), el("th", {class: "l c1", scope: "col"}, "Operation"),
 			["Size", "Queue", "Device", "Total"].map((name, i) => el("th", {scope: "col", class: i < 3 ? "c1" : ""}, name)), el("th", {class: "l c2", scope: "col", style: "width:34%"}, "Stack, innermost first"))),
 		el("tbody", {}, slow.map(request => el("tr", {}, el("td", {class: "l"}, time(request.at_ns)), el("td", {class: "l"}, el("span", {class: "nm"}, request.comm), el("span", {class: "pid"}, request.pid || "")),

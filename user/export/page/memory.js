@@ -42,12 +42,12 @@ function showMemory() {
 	if (!all) return;
 	const processes = all.filter(process => process.points.length > 1 && isOfPick(process));
 	if (!processes.length) {
-		fill("memory", head("memory", "Memory over time"), el("p", {class: "empty"}, "No process was looked at twice."));
+		fill("memory", head("memory", "Memory over time"), el("p", {class: "empty"}, `No process${ofPick()} was looked at twice.`));
 		return;
 	}
 	/* Beside a large one, small ones say nothing. */
 	const shown = processes.slice(0, MEMORY_FIGURES).filter(process => process.peak_rss_bytes * MEMORY_LEAST > processes[0].peak_rss_bytes), used = MEMORY_PARTS.filter(([, key]) => shown.some(process => process.points.some(point => point[key])));
-	fill("memory", head("memory", "Memory over time", el("div", {class: "key"}, used.map(([word, , color]) => el("span", {}, el("i", {style: `background:var(${color})`}), word)))),
+	fill("memory", head("memory", "Memory over time", el("div", {class: "key"}, used.map(([word, , color]) => el("span", {}, el("i", {style: `background:var(${color})`}), word)))), pickNote(),
 	     el("div", {class: "hs"}, shown.map(memoryFigure)),
 	     processes.length > shown.length ? el("p", {class: "sub pb"}, `And ${count(processes.length - shown.length)} processes with less.`) : null);
 }

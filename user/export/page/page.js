@@ -52,6 +52,8 @@ function change(how) {
 	scrollTo(0, y);
 }
 
+/* A link brings no expressions: some take for ever, and it may be that of a stranger. */
+const literalSearch = text => /^\/.+\/$/s.test(text) ? "" : text;
 function saveAddress() {
 	const address = new URLSearchParams();
 	if (state.pick) address.set("rows", [...state.pick.rows].join("."));
@@ -59,14 +61,14 @@ function saveAddress() {
 	if (state.range) address.set("range", state.range.join("."));
 	if (state.kind !== profile.kindNames[0]) address.set("kind", state.kind);
 	if (state.view !== "graph") address.set("view", state.view);
-	if (state.search) address.set("search", state.search);
+	if (literalSearch(state.search)) address.set("search", state.search);
 	try { history.replaceState(null, "", "#" + address); } catch { /* a page in a frame may have no address */ }
 }
 function loadAddress() {
 	const address = new URLSearchParams(location.hash.slice(1)), rows = (address.get("rows") || "").split(".").filter(Boolean).map(Number).filter(row => profile.report.rows[row]);
 	state.kind = profile.kindNames.includes(address.get("kind")) ? address.get("kind") : profile.kindNames[0] || "";
 	state.view = ["functions", "lines"].includes(address.get("view")) ? address.get("view") : "graph";
-	state.search = address.get("search") || "";
+	state.search = literalSearch(address.get("search") || "");
 	const range = (address.get("range") || "").split(".").map(Number);
 	state.range = hasTimes() && range.length === 2 && range.every(Number.isInteger) ? rangeBetween(...range) : null;
 	state.pick = rows.length ? {rows: new Set(rows), text: address.get("name") || "chosen rows"} : null;
@@ -123,6 +125,22 @@ function followSections() {
 	for (const section of $$("section.p")) observer.observe(section);
 }
 
+/* The address keeps what was chosen: links within the page go to their section without it. An address that is typed or pasted is heeded. */
+function followAddress() {
+	addEventListener("click", event => {
+		const link = event.target.closest("a[href^='#']"), target = link && document.getElementById(link.getAttribute("href").slice(1));
+		if (!target) return;
+		event.preventDefault();
+		target.scrollIntoView();
+		if (target.tabIndex < 0) target.tabIndex = -1;
+		target.focus({preventScroll: true});
+	});
+	addEventListener("hashchange", () => {
+		loadAddress();
+		change(() => {});
+	});
+}
+
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
@@ -162,6 +180,7 @@ function open() {
 		showTimeLine();
 	});
 	followSections();
+	followAddress();
 	performance.mark("ready");
 }
 

@@ -17,7 +17,12 @@ const PEER_COLUMNS = [
 	["rtt", "Round trip", "c4", peer => peer.round_trip_mean_ns, time],
 ];
 
-const isOfPick = peer => !state.pick || [...state.pick.rows].some(row => profile.report.rows[row].pid ? profile.report.rows[row].pid === peer.pid : profile.report.rows[row].comm === peer.comm);
+/* Peers, requests and memory are known by process: rows of containers and regions choose none of them. */
+const pickedRows = () => state.pick ? [...state.pick.rows].map(row => profile.report.rows[row]) : [];
+const isPickKnown = () => pickedRows().every(row => row.pid || row.comm);
+const isOfPick = item => !state.pick || !isPickKnown() || pickedRows().some(row => row.pid ? row.pid === item.pid : row.comm === item.comm);
+const pickNote = () => isPickKnown() ? null : el("p", {class: "sub pb"}, "Of all processes: not known for the chosen rows.");
+const ofPick = () => state.pick && isPickKnown() ? ` of ${state.pick.text}` : "";
 
 function comparePeers(a, b) {
 	const [key, direction] = state.peerSort;
@@ -52,11 +57,11 @@ function showPeers() {
 	const peers = (profile.report.peers || []).filter(isOfPick);
 	if (!profile.report.peers) return;
 	if (!peers.length) {
-		fill("network", head("network", "Network"), el("p", {class: "empty"}, "No message was sent or received."));
+		fill("network", head("network", "Network"), el("p", {class: "empty"}, `No message${ofPick()} was sent or received.`));
 		return;
 	}
 	const sorted = [...peers].sort(comparePeers), shown = state.allPeers ? sorted : sorted.slice(0, PEERS_SHOWN), figures = responseFigures(peers), columns = usedPeerColumns(profile.report.peers);
-	fill("network", head("network", "Network, by process and peer"),
+	fill("network", head("network", "Network, by process and peer"), pickNote(),
 	     el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "vh"}, "Messages, waits and answers by process and peer"),
 		el("thead", {}, el("tr", {}, el("th", {class: "l", scope: "col"}, "Process"), peerHead("peer", "Peer", "l"), columns.map(([key, title, classes]) => peerHead(key, title, classes)))),
 		el("tbody", {}, shown.map(peer => peerRow(peer, columns))))),

@@ -13,7 +13,7 @@ const COLUMNS = [
 	["queue", "Run queue", "c1", row => at(row, "waiting", "runqueue_ns"), addUp, time],
 	["disk", "Disk wait", "c1", row => at(row, "offcpu", "disk_ns"), addUp, time],
 	["sleep", "Sleep", "c2", row => at(row, "offcpu", "sleep_ns"), addUp, time],
-	["p99", "I/O p99", "c2", row => at(row, "blockio", "p99_ns"), larger, time],
+	["p99", "I/O p99", "c2", row => at(row, "blockio", "p99_ns"), larger, time, "of joined rows the largest of their p99: theirs together is no larger"],
 	["read", "Read", "c3", row => at(row, "blockio", "read_bytes"), addUp, bytes],
 	["written", "Written", "c2", row => at(row, "blockio", "written_bytes"), addUp, bytes],
 	["cswch", "cswch/s", "c4", row => perSecond(at(row, "cpu", "voluntary")), addUp, rate],
@@ -122,7 +122,7 @@ function bodyRow(group, largest) {
 		}},
 		el("td", {class: "l"}, el("span", {class: "nm"}, group.name), el("span", {class: "pid"}, group.pid || (group.number > 1 ? "\u00d7 " + count(group.number) : ""))),
 		hasContainers() ? el("td", {class: "l c3 muted"}, group.container) : null, el("td", {class: "l"}, stateBar(group, largest)),
-		shownColumns().map(([key, , classes, , , format]) => el("td", {class: classes}, cell(group[key], format))),
+		shownColumns().map(([key, , classes, , , format, bound]) => el("td", {class: classes, title: bound && group.rows.size > 1 ? bound : null}, bound && group.rows.size > 1 && group[key] ? "\u2264" + NARROW : null, cell(group[key], format))),
 		el("td", {class: "l fn c3", title: group.hot ? group.hot.name : null}, group.hot ? [el("span", {class: "muted"}, (100 * group.hot.share).toFixed(0) + NARROW + "% "), shortName(group.hot.name)] : ""));
 }
 

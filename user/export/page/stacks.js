@@ -65,11 +65,12 @@ function showGraph(model, format) {
 	fill("stacks", head("stacks", "Stacks", ...stackTools()),
 		el("div", {class: "ph", style: "padding-top:0;min-height:38px"}, choice("Direction", [[false, "Root on top"], [true, "Root below"]], () => state.rootBelow, value => state.rootBelow = value),
 			el("button", {class: "btn", type: "button", "aria-pressed": String(state.allFrames), title: "Start-up, system-call entry, scheduling and interpreter frames", onclick() { change(() => state.allFrames = !state.allFrames); }}, "All frames"),
-			el("input", {class: "fld", id: "search", type: "search", placeholder: "Search functions  /", value: state.search, "aria-label": "Search functions, text or regular expression", "data-key": "search", oninput(event) {
+			el("input", {class: "fld", id: "search", type: "search", placeholder: "Search functions  /", value: state.search, "aria-label": "Search functions: text, or a regular expression between slashes", title: "Text, or /regular expression/", "data-key": "search", oninput(event) {
 				state.search = event.target.value;
+				saveAddress();
+				if (!graph) return;
 				share.textContent = searchText(kind, searchTree(graph.model, state.search));
 				graph.draw();
-				saveAddress();
 			}}), share),
 		el("div", {class: "cl"}, crumbs, legend()), model.total[0] ? host : el("p", {class: "empty"}, `No ${profile.kinds[kind].title} events of ${state.pick ? state.pick.text : "any process"}${profile.kinds[kind].states.length ? " in the chosen states" : ""}${isWholeRange() ? "" : ", " + rangeText()}.`), status);
 	if (!model.total[0]) {

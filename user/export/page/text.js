@@ -23,15 +23,16 @@ function el(tag, attributes, ...children) {
 const NARROW = "\u202f";
 const digits = value => {
 	const size = Math.abs(value);
-	return size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(2);
+	return size >= 99.95 ? value.toFixed(0) : size >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 };
 const count = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 function time(ns) {
 	if (!ns) return "0" + NARROW + "ns";
-	if (ns < 1e3) return Math.round(ns) + NARROW + "ns";
+	if (ns < 0) return "-" + time(-ns);
+	if (ns < 999.5) return Math.round(ns) + NARROW + "ns";
 	if (ns < 999500) return digits(ns / 1e3) + NARROW + "\u00b5s";
 	if (ns < 999500000) return digits(ns / 1e6) + NARROW + "ms";
-	if (ns < 6e10) return digits(ns / 1e9) + NARROW + "s";
+	if (ns < 59.95e9) return digits(ns / 1e9) + NARROW + "s";
 	const seconds = Math.round(ns / 1e9);
 	if (seconds < 6000) return Math.floor(seconds / 60) + NARROW + "min" + NARROW + String(seconds % 60).padStart(2, "0") + NARROW + "s";
 	return Math.floor(seconds / 3600) + NARROW + "h" + NARROW + String(Math.floor(seconds / 60) % 60).padStart(2, "0") + NARROW + "min";
@@ -39,7 +40,7 @@ function time(ns) {
 function bytes(size) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 	let unit = 0;
-	while (Math.abs(size) >= 1024 && unit < units.length - 1) {
+	while (Math.abs(size) >= 1023.5 && unit < units.length - 1) {
 		size /= 1024;
 		unit++;
 	}
@@ -47,7 +48,8 @@ function bytes(size) {
 }
 function percent(share) {
 	if (!isFinite(share)) return "\u2013";
-	return (share >= .9995 ? (100 * share).toFixed(0) : share >= .0005 ? (100 * share).toFixed(1) : share > 0 ? "<0.1" : "0") + NARROW + "%";
+	/* Sums of parts are all of it but for rounding. */
+	return (share >= 1 - 1e-9 ? (100 * share).toFixed(0) : share >= .9995 ? ">99.9" : share >= .0005 ? (100 * share).toFixed(1) : share > 0 ? "<0.1" : "0") + NARROW + "%";
 }
 /* Zero is a dot; what was not measured is a dash. */
 function cell(value, format) {

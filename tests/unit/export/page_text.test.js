@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The pure functions of the page's JavaScript: numbers, search, levels of a range. usage: node page_text.test.js PAGE_FOLDER FLAME_GRAPH_JS */
+const {readFileSync} = require("fs"), assert = require("assert");
+const [folder, flameGraph] = process.argv.slice(2), read = name => readFileSync(`${folder}/${name}`, "utf8");
+/* Only definitions: nothing of the files runs but them. */
+const functionOf = (source, name) => {
+	const at = source.indexOf(`function ${name}(`);
+	assert(at >= 0, `no function ${name}`);
+	return source.slice(at, source.indexOf("\n}", at) + 2);
+};
+const define = (source, names, result, given = "") => new Function(`${given}\n${names.map(name => functionOf(source, name)).join("\n")}\nreturn ${result};`)();
+
+const text = read("text.js"), lineOf = start => text.slice(text.indexOf(start), text.indexOf(";\n", text.indexOf(start)) + 1);
+const digits = text.slice(text.indexOf("const digits"), text.indexOf("};", text.indexOf("const digits")) + 2);
+const {time, bytes, percent} = define(text, ["time", "bytes", "percent"], "{time, bytes, percent}", `const NARROW = " ";\n${digits}\n${lineOf("const count")}`);
+
+/* A unit ends where its digits would. */
+assert.equal(bytes(1048575), "1.00 MiB");
+assert.equal(bytes(1023.4 * 1024), "1023 KiB");
+assert.equal(bytes(1023), "1,023 B");
+assert.equal(bytes(-2048), "-2.00 KiB");
+assert.equal(time(9.996e6), "10.0 ms");
+assert.equal(time(99.96e6), "100 ms");
+assert.equal(time(999.6), "1.00 µs");
+assert.equal(time(59.96e9), "1 min 00 s");
+assert.equal(time(-5e9), "-5.00 s");
+assert.equal(time(0), "0 ns");
+/* Nearly all is not all. */
+assert.equal(percent(1), "100 %");
+assert.equal(percent(.9996), ">99.9 %");
+assert.equal(percent(.9994), "99.9 %");
+assert.equal(percent(.0001), "<0.1 %");
+assert.equal(percent(0 / 0), "–");
+
+/* What is typed or pasted is found as it stands. */
+const names = [["std::vector<int>::push_back(int const&)", "push_back(int const&)"], ["T::operator[](int)", "operator[]"], ["f(int*)", "F(INT*)"], ["[unknown]", "[unknown]"], ["/a/b", "/a/b"]];
+for (const matcher of [define(read("call_tree.js"), ["matcher"], "matcher"),
+	term => define(readFileSync(flameGraph, "utf8"), ["matcher"], "matcher()", `const term = ${JSON.stringify(term)};`)]) {
+	for (const [name, typed] of names) assert(matcher(typed)(name), `${typed} is not found in ${name}`);
+	assert(!matcher("[unknown]")("main"));
+	assert(!matcher("ma.n")("main"));
+	assert(matcher("/^ma.n$/")("main"));
+	assert(!matcher("/(/")("main"));
+}
+/* A link cannot bring an expression. */
+const literal = new Function(`${read("page.js").match(/const literalSearch = .*;/)[0]} return literalSearch;`)();
+assert.equal(literal("/(a+)+$/"), "");
+assert.equal(literal("f(int*)"), "f(int*)");
+
+/* Two values over three slices: weights of a range add up, levels are those at its end. */
+const values = (isLevel, range) => {
+	const taken = {}, kind = {is_level: isLevel, value: [7, 9], part: [0, 0, 1, 0], slice: [0, 1, 1, 2], weight: [5, 3, 9, -1]};
+	define(read("time_line.js"), ["eachLevel", "eachValue"], "eachValue", `const state = {range: ${JSON.stringify(range)}}, isWholeRange = () => !state.range;`)(kind, (i, weight) => taken[i] = (taken[i] || 0) + weight);
+	return taken;
+};
+assert.deepEqual(values(false, [1, 2]), {0: 3, 1: 9});
+assert.deepEqual(values(true, [1, 2]), {0: 8, 1: 9});
+assert.deepEqual(values(true, [2, 3]), {0: 7, 1: 9});
+assert.deepEqual(values(true, [0, 1]), {0: 5});
+assert.deepEqual(values(true, null), {0: 7, 1: 9});
