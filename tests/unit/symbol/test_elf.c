@@ -165,6 +165,19 @@ static void names_a_function_that_somebody_returns_to(void **state)
 	assert_int_not_equal(resolve(file, place.offset - 1, true).result, SYMBOL_FOUND);
 }
 
+/* Its last call does not return: the function that follows has nothing to do with it. */
+static void a_function_without_a_name_has_not_that_of_the_next(void **state)
+{
+	uint32_t file = add_file(FIXTURE_DIR "/pie");
+	struct place place = find_place(FIXTURE_DIR "/pie", "follower");
+	struct symbol symbol = resolve(file, place.offset, true);
+
+	assert_int_equal(symbol.result, SYMBOL_NOT_IN_TABLE);
+	assert_int_equal(symbol.line_count, 0);
+	assert_int_equal(symbol.function_address, place.address - 1);
+	assert_name(file, place.offset, "follower");
+}
+
 #ifdef HAS_CLASS32
 static void names_code_of_32_bit_programs(void **state)
 {
@@ -469,6 +482,7 @@ int main(void)
 		test(names_code_of_programs_at_fixed_addresses),
 		test(names_code_of_static_programs),
 		test(names_a_function_that_somebody_returns_to),
+		test(a_function_without_a_name_has_not_that_of_the_next),
 #ifdef HAS_CLASS32
 		test(names_code_of_32_bit_programs),
 #endif

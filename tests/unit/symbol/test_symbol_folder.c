@@ -107,6 +107,19 @@ static void a_file_with_names_comes_before_a_stripped_one(void **state)
 	symbol_folder_free(folder);
 }
 
+static void the_next_function_is_not_that_of_a_call_before_it(void **state)
+{
+	uint64_t follower = find_place(FIXTURE_DIR "/pie", "follower").address;
+	struct symbol symbol = unnamed(FIXTURE_BUILD_ID, follower);
+	struct symbol_folder *folder;
+
+	put_fixture("pie", "pie", 100);
+	folder = open_folder(false);
+	assert_false(symbol_folder_name(folder, true, &symbol));
+	assert_true(symbol_folder_name(folder, false, &symbol));
+	symbol_folder_free(folder);
+}
+
 static void what_is_not_there_stays_as_it_is(void **state)
 {
 	uint64_t leaf = find_place(FIXTURE_DIR "/pie", "leaf_marker").address;
@@ -231,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WITH_TREE(names_functions_and_lines),
 		WITH_TREE(a_file_with_names_comes_before_a_stripped_one),
+		WITH_TREE(the_next_function_is_not_that_of_a_call_before_it),
 		WITH_TREE(what_is_not_there_stays_as_it_is),
 		WITH_TREE(other_things_in_the_folder_are_no_harm),
 		WITH_TREE(folders_in_folders_have_an_end),

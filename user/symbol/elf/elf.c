@@ -191,6 +191,15 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 	return NULL;
 }
 
+static bool begins_by_return(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			     uint64_t return_address)
+{
+	int fd = loaded->vdso ? -1 : elf->files.open(elf->files.context, id);
+
+	return (fd >= 0 || loaded->vdso) &&
+	       elf_module_begins_by_return(&loaded->module, fd, loaded->vdso, return_address);
+}
+
 /* back: how far before the return address that is; 0: it is none. */
 static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
 			 uint64_t address, uint64_t back, struct symbol *symbol)
@@ -200,7 +209,7 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 
 	/* The return address is a function's first where it was put on a stack for another to
 	 * return to (glibc's makecontext()), and the padding before it has no name. */
-	if (!name && back)
+	if (!name && back && begins_by_return(elf, id, loaded, address + back))
 		name = find_name(elf, id, loaded, address + back, &symbol->result);
 	if (loaded->module.dwarf) {
 		struct dwarf_query query = {

@@ -314,6 +314,21 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 	return err;
 }
 
+bool elf_module_begins_by_return(struct elf_module *module, int fd, const void *image,
+				 uint64_t return_address)
+{
+	struct elf_file file = own_file(module, fd, image);
+	uint64_t before, start;
+
+	if (!module->functions.count)
+		elf_functions_load(&module->functions, &file);
+	if (elf_functions_find(&module->functions, &file, return_address - 1, &before))
+		return true;
+	/* The description of a trampoline begins one byte early. */
+	return elf_functions_find(&module->functions, &file, return_address, &start) == 0 &&
+	       start == before;
+}
+
 int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start)
 {

@@ -37,7 +37,7 @@ struct elf_module {
 	enum symbol_result without_symbol;
 	struct symbol_range stubs[ELF_MODULE_MAX_STUBS]; /* .plt sections */
 	size_t stub_count;
-	struct elf_functions functions; /* loaded only where .symtab is missing */
+	struct elf_functions functions; /* loaded where .symtab is missing, or when asked for */
 	int debug_fd;			/* -1: none */
 	uint64_t debug_size;
 	void *mini_image; /* owned */
@@ -72,6 +72,14 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
  * this is the name, which need not be read again. NULL: none. */
 const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address);
 
+/*
+ * Whether a return address without a symbol at the byte before may have the name of the function
+ * it begins. True where padding comes before (the stack of glibc's makecontext(), a signal's
+ * trampoline). False where a function ends there by unwind information: its last call does not
+ * return, and the next function has nothing to do with it.
+ */
+bool elf_module_begins_by_return(struct elf_module *module, int fd, const void *image,
+				 uint64_t return_address);
 /* Start of the function that holds an address for which the file has no name. -ENOENT: not
  * known. */
 int elf_module_function_start(struct elf_module *module, int fd, const void *image,

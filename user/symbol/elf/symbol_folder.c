@@ -311,7 +311,8 @@ bool symbol_folder_name(struct symbol_folder *folder, bool is_return_address, st
 		return false;
 	name = find_name(folder, module, address);
 	/* As when names are read at once: some return addresses begin a function. */
-	if (!name && is_return_address)
+	if (!name && is_return_address &&
+	    elf_module_begins_by_return(&module->module, module->fd, NULL, address + 1))
 		name = find_name(folder, module, address + 1);
 	symbol->line_count = find_lines(folder, module, address, name);
 	if (!symbol->line_count)

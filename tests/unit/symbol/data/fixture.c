@@ -87,6 +87,18 @@ __asm__(".pushsection mixedcode,\"ax\"\n"
 	"\"$x.7\": .byte 0, 0, 0, 0\n"
 	".popsection");
 
+/* A function without a name ends in a call, as it were, and one with a name follows at once. */
+__asm__(".pushsection endcode,\"ax\"\n"
+	".cfi_startproc\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".type follower, %function\n"
+	"follower: .cfi_startproc\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".size follower, .-follower\n"
+	".popsection");
+
 #ifdef NO_LIBC
 void _start(void)
 {
