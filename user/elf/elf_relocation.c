@@ -14,12 +14,12 @@
 
 struct search {
 	const struct elf_file *file;
-	uint64_t address;
+	bool (*take)(void *context, const Elf64_Rela *relocation);
+	void *context;
 	uint64_t left; /* relocations that may still be read */
 };
 
-static bool find_in_table(struct search *search, uint64_t offset, uint64_t size,
-			  Elf64_Rela *ret_relocation)
+static bool search_table(struct search *search, uint64_t offset, uint64_t size)
 {
 	_cleanup_free_ Elf64_Rela *buffer = malloc(READ_RELOCATIONS * sizeof(*buffer));
 	uint64_t count = size / sizeof(*buffer);
@@ -34,21 +34,18 @@ static bool find_in_table(struct search *search, uint64_t offset, uint64_t size,
 		if (elf_file_read(search->file, offset + done * sizeof(*buffer), buffer,
 				  step * sizeof(*buffer)))
 			return false;
-		for (size_t i = 0; i < step; i++) {
-			if (buffer[i].r_offset == search->address) {
-				*ret_relocation = buffer[i];
+		for (size_t i = 0; i < step; i++)
+			if (search->take(search->context, &buffer[i]))
 				return true;
-			}
-		}
 		done += step;
 	}
 	return false;
 }
 
-bool elf_relocation_find(const struct elf_file *file, enum elf_relocation_tables tables,
-			 uint64_t address, Elf64_Rela *ret_relocation)
+void elf_relocation_each(const struct elf_file *file, enum elf_relocation_tables tables,
+			 bool (*take)(void *context, const Elf64_Rela *relocation), void *context)
 {
-	struct search search = {file, address, MAX_RELOCATIONS};
+	struct search search = {file, take, context, MAX_RELOCATIONS};
 	struct elf_dynamic dynamic;
 	uint64_t offset, available;
 
@@ -57,14 +54,39 @@ bool elf_relocation_find(const struct elf_file *file, enum elf_relocation_tables
 
 		if (section->type == SHT_RELA &&
 		    (section->info != 0) == (tables == ELF_RELOCATIONS_WITH_TARGET) &&
-		    find_in_table(&search, section->offset, section->size, ret_relocation))
-			return true;
+		    search_table(&search, section->offset, section->size))
+			return;
 	}
 	if (file->section_count || tables == ELF_RELOCATIONS_WITH_TARGET ||
 	    !elf_dynamic_read(file, &dynamic) ||
 	    !elf_segments_offset(&file->segments, dynamic.values[DT_RELA], &offset, &available))
-		return false;
+		return;
 	if (available > dynamic.values[DT_RELASZ])
 		available = dynamic.values[DT_RELASZ];
-	return find_in_table(&search, offset, available, ret_relocation);
+	search_table(&search, offset, available);
+}
+
+struct wanted {
+	uint64_t address;
+	Elf64_Rela *relocation;
+	bool found;
+};
+
+static bool take_wanted(void *context, const Elf64_Rela *relocation)
+{
+	struct wanted *wanted = context;
+
+	if (relocation->r_offset != wanted->address)
+		return false;
+	*wanted->relocation = *relocation;
+	return wanted->found = true;
+}
+
+bool elf_relocation_find(const struct elf_file *file, enum elf_relocation_tables tables,
+			 uint64_t address, Elf64_Rela *ret_relocation)
+{
+	struct wanted wanted = {address, ret_relocation, false};
+
+	elf_relocation_each(file, tables, take_wanted, &wanted);
+	return wanted.found;
 }

@@ -16,4 +16,9 @@ enum elf_relocation_tables {
 bool elf_relocation_find(const struct elf_file *file, enum elf_relocation_tables tables,
 			 uint64_t address, Elf64_Rela *ret_relocation);
 
+/* Calls take with each relocation, of a 64-bit file, until it returns true; with up to 4 M of
+ * them. */
+void elf_relocation_each(const struct elf_file *file, enum elf_relocation_tables tables,
+			 bool (*take)(void *context, const Elf64_Rela *relocation), void *context);
+
 #endif

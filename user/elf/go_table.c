@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "elf/elf_relocation.h"
+#include "elf/go_module.h"
 
 #define MAGIC_1_2  UINT32_C(0xfffffffb)
 #define MAGIC_1_16 UINT32_C(0xfffffffa)
@@ -31,7 +32,8 @@ struct header {
 
 #define MAX_RECORD_BYTES 48
 
-/* Of words[], since 1.18; 0 in position-independent programs until they are relocated. */
+/* Of words[], since 1.18; 0 in position-independent programs until they are relocated, and in all
+ * since 1.26. */
 #define TEXT_START 2
 
 static bool decode_header(const struct header *header, struct go_table *table)
@@ -190,6 +192,8 @@ int go_table_find(const struct elf_file *file, struct go_table *ret_table)
 		return -ENOENT;
 	if (ret_table->text || ret_table->word_size == sizeof(uint64_t) ||
 	    find_relocated_text(file, ret_table))
+		return 0;
+	if (go_module_find_text(file, ret_table, &ret_table->text))
 		return 0;
 	/* Then it is the section's start, unless a C linker put its own start-up code first. */
 	text = elf_file_find_section(file, ".text");

@@ -2,9 +2,9 @@
 /*
  * The function table that every Go program carries for its run-time (.gopclntab), stripped or not.
  *
- * Formats: Go 1.2, 1.16, 1.18, 1.20 and newer (src/runtime/symtab.go: pcHeader, functab, _func).
- * The first two hold full addresses, which position-independent programs have not before they are
- * relocated: those have no function here.
+ * Formats: Go 1.2, 1.16, 1.18, 1.20, 1.26 and newer (src/runtime/symtab.go: pcHeader, functab,
+ * _func). The first two hold full addresses, which position-independent programs have not before
+ * they are relocated: those have no function here.
  */
 #ifndef PKBPF_ELF_GO_TABLE_H
 #define PKBPF_ELF_GO_TABLE_H

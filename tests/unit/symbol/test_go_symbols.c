@@ -197,6 +197,45 @@ static void takes_the_start_of_the_text_from_its_relocation(void **state)
 	close_table(&opened);
 }
 
+/* Go 1.26, linked by a C linker: only the run-time's description of the program says it. */
+static void takes_the_start_of_the_text_from_the_description_of_the_program(void **state)
+{
+	uint64_t bytes[(TABLE_BYTES + 192) / 8 + 1] = {0}, *description = bytes + TABLE_BYTES / 8;
+	struct elf_recipe recipe = {.text_size = TEXT_SIZE,
+				    .extra_section = ".gopclntab",
+				    .extra = (const uint8_t *)bytes,
+				    .extra_size = sizeof(bytes)};
+	const struct elf_section *section;
+	struct opened opened = {0};
+	Elf64_Phdr *segments;
+	uint64_t address;
+	size_t size;
+
+	make_table((uint8_t *)bytes, 0xfffffff1, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		opened.bytes = elf_recipe_make(&recipe, &size);
+		assert_non_null(opened.bytes);
+		segments = (Elf64_Phdr *)(opened.bytes + sizeof(Elf64_Ehdr));
+		segments[0].p_filesz = segments[0].p_memsz = size - segments[0].p_offset;
+		segments[0].p_flags = PF_R | PF_W;
+		assert_int_equal(elf_file_open_memory(&opened.file, opened.bytes, size), 0);
+		section = elf_file_find_section(&opened.file, ".gopclntab");
+		address = section->offset - segments[0].p_offset + TEXT;
+		opened.ret = go_symbols_read(&opened.file, &opened.symbols);
+		assert_int_equal(opened.ret, 0);
+		/* None yet, so that it is the section's start. */
+		check_name(&opened, TEXT + 0x100, i ? NULL : "main.main");
+		check_name(&opened, TEXT + 0x120, "main.main");
+		if (i)
+			check_name(&opened, TEXT + 0x119 + 0x86, "main.main");
+		close_table(&opened);
+		description[0] = address;
+		description[1] = address + NAMES;
+		description[20] = TEXT + 0x20 + 0x100;
+		description[22] = TEXT + 0x20;
+	}
+}
+
 static void find_without_sections(uint16_t machine, uint8_t instruction_size)
 {
 	uint8_t table[TABLE_BYTES];
@@ -310,6 +349,7 @@ int main(void)
 		cmocka_unit_test(names_functions),
 		cmocka_unit_test(names_functions_of_old_versions),
 		cmocka_unit_test(takes_the_start_of_the_text_from_its_relocation),
+		cmocka_unit_test(takes_the_start_of_the_text_from_the_description_of_the_program),
 		cmocka_unit_test(finds_the_table_without_sections),
 		cmocka_unit_test(leaves_out_what_makes_no_sense),
 		cmocka_unit_test(refuses_tables_of_other_formats),
