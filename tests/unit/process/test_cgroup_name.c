@@ -67,6 +67,8 @@ static const struct row rows[] = {
 	{"/machine.slice/libpod-" ID ".scope/container", "podman", ID, "", "",
 	 "podman:0123456789ab"},
 	{"/libpod_parent/libpod-" ID, "podman", ID, "", "", "podman:0123456789ab"},
+	{"/system.slice/web.service/libpod-payload-" ID, "podman", ID, "", "web.service",
+	 "podman:0123456789ab"},
 	{"/machine.slice/libpod-conmon-" ID ".scope", NULL, "", "", "libpod-conmon-" ID ".scope",
 	 NULL},
 	{"/lxc.payload.web", "lxc", "web", "", "", "lxc:web"},

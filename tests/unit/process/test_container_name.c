@@ -103,6 +103,12 @@ static void users_without_root_have_storage_of_their_own(void **state)
 		       "volatile-containers.json",
 		       "[{\"id\":\"" ID "\",\"names\":[\"mine\"]}]");
 	assert_string_equal(name_of(path), "mine");
+	/* below a unit of the user's own */
+	assert_string_equal(name_of("/user.slice/user-1000.slice/user@1000.service/app.slice/"
+				    "web.service/libpod-payload-" ID),
+			    "mine");
+	/* user of a container, not of this machine */
+	assert_null(name_of("/lxc.payload.c/user.slice/user@1000.service/libpod-" ID ".scope"));
 	temp_tree_file(&tree, "home/ann/.local/share/docker/containers/" ID "/config.v2.json",
 		       "{\"Name\":\"/own\"}");
 	assert_string_equal(

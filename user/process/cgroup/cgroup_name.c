@@ -3,7 +3,7 @@
 #include "process/cgroup/cgroup_name.h"
 
 #include <ctype.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,6 +23,8 @@ static const struct shape shapes[] = {
 	{"containerd", "cri-containerd-", ".scope", NULL},
 	{"cri-o", "crio-", ".scope", "crio-conmon-"},
 	{"cri-o", "crio-", "", "crio-conmon-"},
+	/* where a unit's cgroup is split between podman and the container (Quadlet) */
+	{"podman", "libpod-payload-", "", NULL},
 	{"podman", "libpod-", ".scope", "libpod-conmon-"},
 	{"podman", "libpod-", "", "libpod-conmon-"},
 	{"nerdctl", "nerdctl-", ".scope", NULL},
@@ -232,6 +234,11 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 				ret_name->container_end = (size_t)(path - start);
 			} else if (is_unit(element)) {
 				unescape(ret_name->unit, sizeof(ret_name->unit), element);
+				/* A user within a container is not one of this machine. */
+				if (!ret_name->has_user && !ret_name->container_end)
+					ret_name->has_user =
+						sscanf(element, "user@%" SCNu32 ".service",
+						       &ret_name->user) == 1;
 				ret_name->unit_end = (size_t)(path - start);
 			}
 		}

@@ -4,7 +4,9 @@
 #ifndef PKBPF_PROCESS_CGROUP_CGROUP_NAME_H
 #define PKBPF_PROCESS_CGROUP_CGROUP_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CGROUP_NAME_SIZE 256 /* longest possible path element, with its NUL */
 
@@ -14,6 +16,9 @@ struct cgroup_name {
 	char pod_uid[CGROUP_NAME_SIZE]; /* of a Kubernetes pod, with '-'; "": none */
 	/* of systemd, unescaped: "postgresql@15-main.service"; "": none */
 	char unit[CGROUP_NAME_SIZE];
+	/* Of the user whose manager has the container or unit ("user@1000.service" above it). */
+	bool has_user;
+	uint32_t user;
 	/* bytes of the path up to the end of the container's element, of the container's that it
 	 * runs in (0: none), and of the unit's */
 	size_t container_end, outer_end, unit_end;

@@ -72,11 +72,10 @@ static bool home_of(const char *root, const struct cgroup_name *cgroup, char *re
 {
 	_cleanup_free_ char *users = NULL;
 	char path[PATH_MAX], *rest = NULL;
-	unsigned int uid;
 	size_t length;
 
 	ret_home[0] = '\0';
-	if (sscanf(cgroup->unit, "user@%u.service", &uid) != 1)
+	if (!cgroup->has_user)
 		return true;
 	snprintf(path, sizeof(path), "%s/etc/passwd", root);
 	if (file_read_all(AT_FDCWD, path, CONTAINER_FILE_MAX_BYTES, &users, &length))
@@ -86,7 +85,8 @@ static bool home_of(const char *root, const struct cgroup_name *cgroup, char *re
 
 		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 			fields[i] = strsep(&field, ":");
-		if (fields[5] && fields[5][0] == '/' && strtoul(fields[2], NULL, 10) == uid)
+		if (fields[5] && fields[5][0] == '/' &&
+		    strtoul(fields[2], NULL, 10) == cgroup->user)
 			return put(ret_home, size, "%s", fields[5]);
 	}
 	return false;
