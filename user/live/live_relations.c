@@ -16,8 +16,6 @@
 #include "process/cgroup/cgroup.h"
 #include "process/relation/process_counts.h"
 
-#define PROCESSES_MAX 4096
-
 static bool is_host(const struct live_capture *live)
 {
 	const struct session_options *options = &live->options.session;
@@ -90,11 +88,11 @@ static bool is_target(const struct live_capture *live, const struct u32_list *ta
 /* The processes that are targets now, ascending; the caller frees them. */
 static uint32_t *target_pids(const struct live_capture *live, size_t *ret_count)
 {
-	uint32_t *pids = calloc(PROCESSES_MAX, sizeof(*pids));
+	uint32_t *pids;
 	struct u32_list targets = {0};
 	size_t kept = 0;
 
-	*ret_count = pids ? relation_list_pids(pids, PROCESSES_MAX) : 0;
+	*ret_count = relation_list_pids(&pids);
 	if (!pids || is_host(live))
 		return pids;
 	if (session_targets_now(live->session, &targets))

@@ -86,6 +86,9 @@ static void who_asked_waits_for_the_server(void **state)
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		/* Numbers of descriptors may have gaps. */
+		dup2(server, 900);
+		close(server);
 		pause();
 		_exit(1);
 	}
@@ -98,6 +101,67 @@ static void who_asked_waits_for_the_server(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	close(client);
+}
+
+/* Leaves a descriptor in a message that nobody has received: it stays open, in no process. */
+static int send_away(int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr header;
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	char text[] = "";
+	struct iovec byte = {.iov_base = text, .iov_len = 1};
+	struct msghdr message = {.msg_iov = &byte,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	assert_int_equal(sendmsg(ends[0], &message, 0), 1);
+	close(ends[0]);
+	close(fd);
+	return ends[1];
+}
+
+/* Only the port is the same, as of a distant server's and a local one's. */
+static void a_listener_at_another_address_is_not_the_server(void **state)
+{
+	struct sockaddr_in address, beside;
+	char text[128], expected[128];
+	int server, client, listener;
+	uint32_t other;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		skip();
+	server = start_server(&address);
+	beside = address;
+	beside.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&beside, sizeof(beside)), 0);
+	assert_int_equal(listen(listener, 5), 0);
+	client = ask(&address);
+	server = send_away(server);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pause();
+		_exit(1);
+	}
+	close(listener);
+	assert_true(find_reply((uint32_t)getpid(), text, &other));
+	snprintf(expected, sizeof(expected), "127.0.0.1:%u", ntohs(address.sin_port));
+	assert_string_equal(text, expected);
+	assert_int_equal(other, 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(client);
+	close(server);
 }
 
 /* Whoever listens is asked at this address, which is called so. */
@@ -231,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_asked_waits_for_the_server),
 		cmocka_unit_test(a_server_waits_for_no_client),
+		cmocka_unit_test(a_listener_at_another_address_is_not_the_server),
 		cmocka_unit_test(addresses_of_the_newer_protocol_are_told_apart),
 		cmocka_unit_test(clients_of_unix_sockets_wait_for_who_has_accepted),
 	};

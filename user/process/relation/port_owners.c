@@ -16,11 +16,8 @@
 
 #define NETS_MAX  16
 #define LINES_MAX 65536
-#define PIDS_MAX  32768
 #define FDS_MAX	  262144
-/* Descriptors are mostly numbered without gaps. */
-#define GAPS_MAX 32
-#define LISTEN	 10 /* include/net/tcp_states.h */
+#define LISTEN	  10 /* include/net/tcp_states.h */
 
 struct net {
 	uint32_t number, pid;
@@ -107,50 +104,38 @@ static void read_sockets(struct port_owners *owners, const struct net *net, cons
 		take_line(owners, net->number, name[0] == 'u', line);
 }
 
-/* Returns how many descriptors it has read. */
-static size_t read_descriptors(struct port_owners *owners, uint32_t pid)
+struct asking {
+	struct port_owners *owners;
+	uint32_t pid;
+};
+
+static void take_inode(void *context, uint64_t inode)
 {
-	char path[64], link[64];
-	size_t count = 0;
-	int gaps = 0;
+	const struct asking *asking = context;
+	uint64_t *key = hash_map_find(&asking->owners->inodes, inode);
+	uint64_t *owner = key ? hash_map_find(&asking->owners->wanted, *key) : NULL;
 
-	for (int fd = 0; gaps < GAPS_MAX && count < FDS_MAX; fd++) {
-		ssize_t length;
-		uint64_t inode, *key, *owner;
-
-		snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
-		length = readlink(path, link, sizeof(link) - 1);
-		gaps = length < 0 ? gaps + 1 : 0;
-		if (length <= 0)
-			continue;
-		count++;
-		link[length] = '\0';
-		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) != 1)
-			continue;
-		key = hash_map_find(&owners->inodes, inode);
-		owner = key ? hash_map_find(&owners->wanted, *key) : NULL;
-		/* The first one, of a server and its workers, is mostly the oldest. */
-		if (owner && !*owner)
-			*owner = pid;
-	}
-	return count;
+	/* The first one, of a server and its workers, is mostly the oldest. */
+	if (owner && !*owner)
+		*owner = asking->pid;
 }
 
 void port_owners_look(struct port_owners *owners)
 {
 	static const char *const names[] = {"tcp", "tcp6", "udp", "udp6"};
-	_cleanup_free_ uint32_t *pids = malloc(PIDS_MAX * sizeof(*pids));
+	_cleanup_free_ uint32_t *pids = NULL;
 	size_t pid_count, fds = 0;
 
 	array_foreach(&owners->nets, net) {
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 			read_sockets(owners, net, names[i]);
 	}
-	if (!pids || !owners->inodes.count)
+	if (!owners->inodes.count)
 		return;
-	pid_count = relation_list_pids(pids, PIDS_MAX);
+	pid_count = relation_list_pids(&pids);
 	for (size_t i = 0; i < pid_count && fds < FDS_MAX; i++)
-		fds += read_descriptors(owners, pids[i]);
+		fds += relation_each_socket(pids[i], FDS_MAX - fds, take_inode,
+					    &(struct asking){owners, pids[i]});
 }
 
 uint32_t port_owners_pid(const struct port_owners *owners, uint32_t net, bool is_udp, uint16_t port)

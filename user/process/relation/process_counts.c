@@ -13,8 +13,6 @@
 #include "process/relation/device_bytes.h"
 #include "process/relation/oom_log.h"
 
-/* Each process takes about 10 us. */
-#define PROCESSES_MAX 4096
 /* Maximum number of processes whose connections are checked. */
 #define NETWORKS_MAX 16
 #define OTHERS_MAX   4
@@ -99,16 +97,15 @@ struct process_counts *process_counts_new(const uint32_t *pids, size_t count, bo
 {
 	struct process_counts *counts = calloc(1, sizeof(*counts));
 	struct relation_writer targets = {.pids = pids, .pid_count = count};
-	_cleanup_free_ uint32_t *everybody = calloc(PROCESSES_MAX, sizeof(*everybody));
+	_cleanup_free_ uint32_t *everybody = NULL;
 	size_t all_count;
 
-	if (!counts || !everybody) {
-		free(counts);
+	if (!counts)
 		return NULL;
-	}
 	counts->log = open_log();
 	counts->device_count = device_bytes_read("/proc/diskstats", counts->devices);
-	all_count = relation_list_pids(everybody, PROCESSES_MAX);
+	/* Each process takes about 10 us. */
+	all_count = relation_list_pids(&everybody);
 	counts->items = calloc(all_count + 1, sizeof(*counts->items));
 	for (size_t i = 0; counts->items && i < all_count; i++) {
 		struct io_counts *io = &counts->items[counts->count];

@@ -5,11 +5,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 static int compare_u32(const void *left, const void *right)
@@ -49,18 +51,55 @@ void relation_write(const struct relation_writer *writer, const struct relation_
 	relation_event_encode(writer->buffer, &full);
 }
 
-size_t relation_list_pids(uint32_t *pids, size_t max)
+size_t relation_list_pids(uint32_t **ret_pids)
 {
+	ARRAY_OF(uint32_t) pids = {0};
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	size_t count = 0;
+	uint32_t *pid;
 
+	*ret_pids = NULL;
 	if (!proc)
 		return 0;
-	while (count < max && (entry = readdir(proc)))
-		if (isdigit((unsigned char)entry->d_name[0]))
-			pids[count++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	while ((entry = readdir(proc))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		pid = array_add(&pids);
+		if (!pid)
+			break;
+		*pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	}
 	closedir(proc);
-	qsort(pids, count, sizeof(*pids), compare_u32);
+	if (pids.count)
+		qsort(pids.items, pids.count, sizeof(*pids.items), compare_u32);
+	*ret_pids = pids.items;
+	return pids.count;
+}
+
+/* Listed, since numbers may have gaps of any size. */
+size_t relation_each_socket(uint32_t pid, size_t max, void (*take)(void *context, uint64_t inode),
+			    void *context)
+{
+	char path[64], link[64];
+	struct dirent *entry;
+	uint64_t inode;
+	size_t count = 0;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	folder = opendir(path);
+	if (!folder)
+		return 0;
+	while (count < max && (entry = readdir(folder))) {
+		ssize_t length = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
+
+		if (length <= 0)
+			continue;
+		count++;
+		link[length] = '\0';
+		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1)
+			take(context, inode);
+	}
+	closedir(folder);
 	return count;
 }

@@ -31,7 +31,6 @@
 #define FDS_MAX	     65536
 #define SOCKETS_MAX  16384
 #define NETWORKS_MAX 8
-#define OWNERS_MAX   4096 /* processes that are asked for the other ends */
 /* Up to this many processes have their descriptors read each time. */
 #define FEW 256
 /* Tick of the time stamps, at 250 Hz. */
@@ -42,9 +41,12 @@
 #define ESTABLISHED 1
 #define LISTEN	    10
 
+/* Addresses are those of IPv6: an IPv4 address is mapped into them, as by the kernel for a socket
+ * of both. */
 struct tcp_socket {
 	uint64_t inode;
-	uint8_t family;
+	uint8_t network; /* number of its namespace */
+	bool is_unix;
 	uint16_t port, peer_port;
 	uint32_t address[4], peer_address[4];
 	bool listens, awaits, may_await, is_full;
@@ -61,33 +63,39 @@ struct peer {
 
 struct sockets {
 	const struct relation_writer *writer;
-	struct hash_map owners; /* inode -> pid, of all processes */
-	ARRAY_OF(struct tcp_socket) tcp;
+	struct hash_map owners;		 /* inode -> pid, of all processes */
+	ARRAY_OF(struct tcp_socket) tcp; /* of all namespaces */
 	ARRAY_OF(struct peer) peers;
 	size_t fds;
-	uint8_t served[(UINT16_MAX + 1) / 8]; /* bits of ports that somebody listens on */
+	uint8_t network;		      /* whose sockets are read */
+	uint8_t served[(UINT16_MAX + 1) / 8]; /* bits of ports that somebody in it listens on */
 };
+
+struct asking {
+	struct sockets *sockets;
+	uint32_t pid;
+};
+
+static void take_inode(void *context, uint64_t inode)
+{
+	const struct asking *asking = context;
+
+	if (!hash_map_find(&asking->sockets->owners, inode))
+		hash_map_put(&asking->sockets->owners, inode, asking->pid);
+}
 
 static void read_owner(struct sockets *sockets, uint32_t pid)
 {
-	char path[64], link[64];
-	ssize_t length;
-	uint64_t inode;
-	int gaps = 0;
+	sockets->fds += relation_each_socket(pid, FDS_MAX - sockets->fds, take_inode,
+					     &(struct asking){sockets, pid});
+}
 
-	for (int fd = 0; gaps < 32 && sockets->fds < FDS_MAX; fd++) {
-		snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
-		length = readlink(path, link, sizeof(link) - 1);
-		/* Most processes number their descriptors without gaps. */
-		gaps = length < 0 ? gaps + 1 : 0;
-		if (length <= 0)
-			continue;
-		sockets->fds++;
-		link[length] = '\0';
-		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 &&
-		    !hash_map_find(&sockets->owners, inode))
-			hash_map_put(&sockets->owners, inode, pid);
-	}
+static void copy_address(uint32_t to[4], uint8_t family, const uint32_t from[4])
+{
+	if (family == AF_INET)
+		memcpy(to, (const uint32_t[]){0, 0, htonl(0xffff), from[0]}, 4 * sizeof(*to));
+	else
+		memcpy(to, from, 4 * sizeof(*to));
 }
 
 static void take_socket(struct sockets *sockets, const struct nlmsghdr *message)
@@ -105,13 +113,13 @@ static void take_socket(struct sockets *sockets, const struct nlmsghdr *message)
 		return;
 	*item = (struct tcp_socket){
 		.inode = diag->idiag_inode,
-		.family = diag->idiag_family,
+		.network = sockets->network,
 		.port = ntohs(diag->id.idiag_sport),
 		.peer_port = ntohs(diag->id.idiag_dport),
 		.listens = diag->idiag_state == LISTEN,
 	};
-	memcpy(item->address, diag->id.idiag_src, sizeof(item->address));
-	memcpy(item->peer_address, diag->id.idiag_dst, sizeof(item->peer_address));
+	copy_address(item->address, diag->idiag_family, diag->id.idiag_src);
+	copy_address(item->peer_address, diag->idiag_family, diag->id.idiag_dst);
 	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
 		size_t size = RTA_PAYLOAD(attribute);
 
@@ -204,7 +212,7 @@ static void note_served(struct sockets *sockets)
 {
 	memset(sockets->served, 0, sizeof(sockets->served));
 	array_foreach(&sockets->tcp, socket) {
-		if (socket->listens)
+		if (socket->listens && socket->network == sockets->network)
 			sockets->served[socket->port / 8] |= (uint8_t)(1U << socket->port % 8);
 	}
 }
@@ -267,72 +275,128 @@ static void count_unix(void *context, const struct unix_client *client)
 	*new = (struct peer){
 		.pid = (uint32_t)*owner,
 		.relation = PKBPF_RELATION_REPLY_IF_READING,
-		.socket = {.family = AF_UNIX, .inode = client->server_inode},
+		.socket = {.is_unix = true, .inode = client->server_inode},
 		.looks = 1,
 		.last_look = looking->look,
 	};
 	memcpy(new->path, client->path, sizeof(new->path));
 }
 
+static void take_look(struct sockets *sockets, const struct tcp_socket *socket, uint32_t number)
+{
+	const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
+
+	if (!owner || socket->listens || !relation_writer_wants(sockets->writer, (uint32_t)*owner))
+		return;
+	if (socket->is_full)
+		count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_RECEIVER, socket, number);
+	if (socket->is_full || is_served_here(sockets, socket))
+		return;
+	if (socket->awaits)
+		count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_REPLY, socket, number);
+	if (socket->may_await)
+		count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_REPLY_IF_READING, socket,
+			   number);
+}
+
 static void look(struct sockets *sockets, const int *networks, size_t network_count,
 		 uint32_t number)
 {
+	sockets->tcp.count = 0;
 	for (size_t i = 0; i < network_count; i++) {
-		sockets->tcp.count = 0;
+		size_t first = sockets->tcp.count;
+
+		sockets->network = (uint8_t)i;
 		dump(sockets, networks[i], AF_INET);
 		dump(sockets, networks[i], AF_INET6);
 		note_served(sockets);
 		unix_clients_each(networks[i], count_unix, &(struct looking){sockets, number});
-		for (size_t j = 0; j < sockets->tcp.count; j++) {
-			const struct tcp_socket *socket = &sockets->tcp.items[j];
-			const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
-
-			if (!owner || socket->listens ||
-			    !relation_writer_wants(sockets->writer, (uint32_t)*owner))
-				continue;
-			if (socket->is_full)
-				count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_RECEIVER,
-					   socket, number);
-			if (socket->is_full || is_served_here(sockets, socket))
-				continue;
-			if (socket->awaits)
-				count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_REPLY, socket,
-					   number);
-			if (socket->may_await)
-				count_peer(sockets, (uint32_t)*owner,
-					   PKBPF_RELATION_REPLY_IF_READING, socket, number);
-		}
+		for (size_t j = first; j < sockets->tcp.count; j++)
+			take_look(sockets, &sockets->tcp.items[j], number);
 	}
 }
 
-/* The process at the other end, when it is in the same network namespace; 0: unknown. */
+static bool is_same(const uint32_t left[4], const uint32_t right[4])
+{
+	return memcmp(left, right, 4 * sizeof(*left)) == 0;
+}
+
+static bool is_ipv4(const uint32_t address[4])
+{
+	return !address[0] && !address[1] && address[2] == htonl(0xffff);
+}
+
+/* 0.0.0.0 or ::, which takes connections of both. */
+static bool is_any(const uint32_t address[4])
+{
+	return !address[0] && !address[1] && !address[3] &&
+	       (!address[2] || address[2] == htonl(0xffff));
+}
+
+static bool is_loopback(const uint32_t address[4])
+{
+	static const uint8_t ipv6[16] = {[15] = 1};
+
+	return is_ipv4(address) ? ntohl(address[3]) >> 24 == 127
+				: memcmp(address, ipv6, sizeof(ipv6)) == 0;
+}
+
+/* Whether the address of the other end is one of the socket's own namespace, as far as its sockets
+ * show. */
+static bool is_peer_here(const struct sockets *sockets, const struct tcp_socket *socket)
+{
+	if (is_loopback(socket->peer_address) || is_same(socket->address, socket->peer_address))
+		return true;
+	array_foreach(&sockets->tcp, other) {
+		if (other->network == socket->network &&
+		    is_same(other->address, socket->peer_address))
+			return true;
+	}
+	return false;
+}
+
+static bool is_other_end(const struct tcp_socket *other, const struct tcp_socket *socket)
+{
+	return !other->listens && other->network == socket->network &&
+	       other->port == socket->peer_port && other->peer_port == socket->port &&
+	       is_same(other->address, socket->peer_address) &&
+	       is_same(other->peer_address, socket->address);
+}
+
+static bool may_have_accepted(const struct tcp_socket *listener, const struct tcp_socket *socket)
+{
+	return listener->listens && listener->network == socket->network &&
+	       listener->port == socket->peer_port &&
+	       (is_any(listener->address) || is_same(listener->address, socket->peer_address));
+}
+
+static uint32_t owner_of(const struct sockets *sockets, uint64_t inode)
+{
+	const uint64_t *owner = hash_map_find(&sockets->owners, inode);
+
+	return owner ? (uint32_t)*owner : 0;
+}
+
+/* The process at the other end, when it is in the same network namespace; 0: unknown, as at the
+ * other end of a bridge, whose addresses are translated. */
 static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_socket *socket)
 {
-	if (socket->family == AF_UNIX) {
-		const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
+	uint32_t pid;
 
-		return owner ? (uint32_t)*owner : 0;
-	}
+	if (socket->is_unix)
+		return owner_of(sockets, socket->inode);
 	array_foreach(&sockets->tcp, other) {
-		const uint64_t *owner;
-
-		if (other->listens || other->port != socket->peer_port ||
-		    other->peer_port != socket->port)
-			continue;
-		owner = hash_map_find(&sockets->owners, other->inode);
-		if (owner)
-			return (uint32_t)*owner;
+		if (is_other_end(other, socket) && (pid = owner_of(sockets, other->inode)))
+			return pid;
 	}
+	if (!is_peer_here(sockets, socket))
+		return 0;
 	/* Short-lived connections may have closed and their ports been reused, so its listening
 	 * socket counts, too. */
 	array_foreach(&sockets->tcp, listener) {
-		const uint64_t *owner;
-
-		if (!listener->listens || listener->port != socket->peer_port)
-			continue;
-		owner = hash_map_find(&sockets->owners, listener->inode);
-		if (owner)
-			return (uint32_t)*owner;
+		if (may_have_accepted(listener, socket) &&
+		    (pid = owner_of(sockets, listener->inode)))
+			return pid;
 	}
 	return 0;
 }
@@ -340,21 +404,14 @@ static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_sock
 static void write_peer(const struct sockets *sockets, const struct peer *peer)
 {
 	char address[INET6_ADDRSTRLEN] = "", text[UNIX_PATH_SIZE];
-	static const uint32_t mapped[3] = {0, 0, 0};
-	const void *binary = peer->socket.peer_address;
-	int family = peer->socket.family;
+	const uint32_t *binary = peer->socket.peer_address;
+	bool ipv4 = is_ipv4(binary);
 
-	/* ::ffff:1.2.3.4 */
-	if (family == AF_INET6 && !memcmp(binary, mapped, 8) &&
-	    peer->socket.peer_address[2] == htonl(0xffff)) {
-		family = AF_INET;
-		binary = &peer->socket.peer_address[3];
-	}
-	inet_ntop(family, binary, address, sizeof(address));
-	if (family == AF_UNIX)
+	inet_ntop(ipv4 ? AF_INET : AF_INET6, ipv4 ? binary + 3 : binary, address, sizeof(address));
+	if (peer->socket.is_unix)
 		snprintf(text, sizeof(text), "%s", peer->path);
 	else
-		snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%u" : "%s:%u", address,
+		snprintf(text, sizeof(text), ipv4 ? "%s:%u" : "[%s]:%u", address,
 			 peer->socket.peer_port);
 	relation_write(sockets->writer,
 		       &(struct relation_view){.relation = peer->relation,
@@ -416,11 +473,10 @@ static void look_again(struct sockets *sockets)
 /* The other ends on this host have owners, too. */
 static void write_peers(struct sockets *sockets)
 {
-	_cleanup_free_ uint32_t *everybody = calloc(OWNERS_MAX, sizeof(*everybody));
-	size_t count =
-		everybody && sockets->peers.count ? relation_list_pids(everybody, OWNERS_MAX) : 0;
+	_cleanup_free_ uint32_t *everybody = NULL;
+	size_t count = sockets->peers.count ? relation_list_pids(&everybody) : 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && sockets->fds < FDS_MAX; i++)
 		read_owner(sockets, everybody[i]);
 	array_foreach(&sockets->peers, peer)
 		write_peer(sockets, peer);
