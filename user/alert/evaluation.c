@@ -296,19 +296,6 @@ int alert_evaluate(const struct alert_rule *rule, const struct alert_input *inpu
 	return err;
 }
 
-/* Beyond the threshold in the direction that was asked for, and of that name. */
-static bool is_change(const struct diff_condition *change, const struct comparison *comparison,
-		      const struct diff_row *row, double ratio)
-{
-	if (row->key.kind != change->kind || row->key.level != change->level ||
-	    !diff_is_significant(row))
-		return false;
-	if (!change->any && change->name[0] &&
-	    strcmp(diff_row_name(comparison, row), change->name) != 0)
-		return false;
-	return change->above ? ratio >= change->ratio : ratio <= -change->ratio;
-}
-
 static void put_change(struct alert_value *value, enum pkbpf_profile_kind kind, double ratio)
 {
 	value->value = 100 * ratio;
@@ -328,13 +315,13 @@ void alert_evaluate_change(const struct alert_rule *rule, const struct compariso
 
 	*ret_values = (struct alert_values){.known = comparison->kinds_mask & 1U << change->kind};
 	array_foreach(&comparison->rows, row) {
-		double ratio = row->has_ratio ? row->ratio : row->change > 0 ? INFINITY : 0;
+		double base = row->sides[DIFF_BASE].value;
 		struct alert_value *value =
-			is_change(change, comparison, row, ratio)
+			diff_condition_holds(change, comparison, row)
 				? value_of(ret_values, diff_row_name(comparison, row))
 				: NULL;
 
 		if (value)
-			put_change(value, change->kind, ratio);
+			put_change(value, change->kind, base > 0 ? row->change / base : INFINITY);
 	}
 }

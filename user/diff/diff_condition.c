@@ -130,11 +130,12 @@ static bool names(const struct diff_condition *condition, const struct compariso
 		strcmp(diff_row_name(comparison, row), condition->name) == 0);
 }
 
-static bool is_beyond(const struct diff_condition *condition, const struct diff_row *row)
+bool diff_condition_holds(const struct diff_condition *condition,
+			  const struct comparison *comparison, const struct diff_row *row)
 {
 	double base = row->sides[DIFF_BASE].value, new = row->sides[DIFF_NEW].value;
 
-	if (!diff_is_significant(row))
+	if (!names(condition, comparison, row) || !diff_is_significant(row))
 		return false;
 	return condition->above ? new > base *(1 + condition->ratio)
 				: new < base *(1 + condition->ratio);
@@ -175,7 +176,7 @@ static const struct diff_row *deciding_row(const struct diff_condition *conditio
 	array_foreach(&comparison->rows, row) {
 		if (!names(condition, comparison, row))
 			continue;
-		if (is_beyond(condition, row))
+		if (diff_condition_holds(condition, comparison, row))
 			return row;
 		first = first ? first : row;
 		if (row->verdict == DIFF_UNJUDGED && !unjudged)
@@ -205,7 +206,7 @@ void diff_condition_check(const struct diff_condition *condition, const char *te
 	} else if (row->verdict == DIFF_UNJUDGED) {
 		result->outcome = DIFF_CONDITION_UNJUDGED;
 		describe(comparison, row, "cannot be judged, for the noise is not known", result);
-	} else if (is_beyond(condition, row)) {
+	} else if (diff_condition_holds(condition, comparison, row)) {
 		result->outcome = DIFF_CONDITION_HELD;
 		describe(comparison, row, "failed", result);
 	} else {

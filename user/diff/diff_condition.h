@@ -25,7 +25,7 @@ struct diff_condition {
 	bool any;
 	bool may_be_absent;
 	bool above;   /* growth; else shrinking */
-	double ratio; /* of the threshold: 0.1 is +10 % */
+	double ratio; /* of the threshold: 0.1 is +10 %, -0.2 is -20 % */
 };
 
 enum diff_condition_outcome {
@@ -45,6 +45,9 @@ struct diff_condition_result {
 /* -EINVAL with a sentence that says what is wrong. */
 int diff_condition_parse(const char *text, struct diff_condition *ret_condition,
 			 struct error *error);
+/* Is this row one that the condition names, with a significant change beyond its threshold? */
+bool diff_condition_holds(const struct diff_condition *condition,
+			  const struct comparison *comparison, const struct diff_row *row);
 /* text: which was parsed as condition. */
 void diff_condition_check(const struct diff_condition *condition, const char *text,
 			  const struct comparison *comparison,
