@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/file_io.h"
 #include "cli/serve_config.h"
 #include "store/store_keep.h"
@@ -122,22 +123,16 @@ static void repeat(void *context, const struct alert_news *news)
 /* What fires needs no second word after a restart. Without room on the disk it gets one. */
 static void remember(struct serve_alerts *alerts, int64_t now)
 {
-	int root = store_root(alerts->options.store), fd;
-	FILE *out;
+	struct durable_file file;
 
 	if (alerts->remembered == alerts_changes(alerts->alerts) &&
 	    now - alerts->remembered_unix_ns < REMEMBER_NS)
 		return;
 	alerts->remembered_unix_ns = now;
-	fd = openat(root, MEMORY_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!out) {
-		if (fd >= 0)
-			close(fd);
+	if (durable_file_open(&file, store_root(alerts->options.store), MEMORY_NEW, 0600) < 0)
 		return;
-	}
-	alerts_write_memory(alerts->alerts, now, out);
-	if (fclose(out) == 0 && renameat(root, MEMORY_NEW, root, MEMORY) == 0)
+	alerts_write_memory(alerts->alerts, now, file.stream);
+	if (durable_file_close(&file, MEMORY, 0) == 0)
 		alerts->remembered = alerts_changes(alerts->alerts);
 }
 

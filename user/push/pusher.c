@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/escape.h"
 #include "base/file_io.h"
 #include "history/history_time.h"
@@ -81,19 +82,20 @@ static int64_t read_cursor(const struct pusher *pusher, const struct push_target
 static void write_cursor(const struct pusher *pusher, const struct push_target *target,
 			 int64_t cursor)
 {
-	int root = store_root(pusher->options.store), fd;
-	char name[NAME_SIZE], temporary[NAME_SIZE + 8], text[32];
-	int length = snprintf(text, sizeof(text), "%" PRId64 "\n", cursor);
+	int root = store_root(pusher->options.store), folder;
+	struct durable_file file;
+	char temporary[NAME_SIZE];
 
 	mkdirat(root, CURSORS, 0700);
-	snprintf(name, sizeof(name), CURSORS "/%s", target->name);
-	snprintf(temporary, sizeof(temporary), "%s.new", name);
-	fd = openat(root, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
+	folder = openat(root, CURSORS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0)
 		return;
-	if (write(fd, text, (size_t)length) == length)
-		renameat(root, temporary, root, name);
-	close(fd);
+	snprintf(temporary, sizeof(temporary), "%s.new", target->name);
+	if (durable_file_open(&file, folder, temporary, 0600) == 0) {
+		fprintf(file.stream, "%" PRId64 "\n", cursor);
+		durable_file_close(&file, target->name, 0);
+	}
+	close(folder);
 }
 
 /* ---- trying again ---- */

@@ -195,16 +195,16 @@ static int write_sections(struct store *store, int level, const struct profile *
 	uint64_t segment_bytes = level_bytes(store, level) / SEGMENTS_OF_LEVEL;
 	struct store_folder *folder = &store->folders[level];
 	int64_t now_unix_ns = span.begin_unix_ns + (int64_t)(span.end_ns - span.begin_ns);
-	int err;
+	int err, seal_err;
 
 	if (segment_bytes < SEGMENT_MIN_BYTES)
 		segment_bytes = SEGMENT_MIN_BYTES;
 	pthread_mutex_lock(&store->lock);
 	make_room(store, sections->bytes.count, now_unix_ns);
 	err = store_folder_add(folder, &span, sections);
-	store->failing = -err;
+	seal_err = store_folder_seal(folder, segment_bytes, levels[level].segment_ns, now_unix_ns);
+	store->failing = err < 0 ? -err : -seal_err;
 	store->lost_windows += err < 0;
-	store_folder_seal(folder, segment_bytes, levels[level].segment_ns, now_unix_ns);
 	pthread_mutex_unlock(&store->lock);
 	return err;
 }

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/hash_map.h"
 #include "recording/recording_writer.h"
 #include "recording/slice_codec.h"
@@ -88,23 +89,15 @@ static int write_slices(struct store *store, const struct store_windows *windows
 	return err ? err : recording_writer_end(&writer);
 }
 
-static int write_file(struct store *store, int folder, const struct store_windows *windows)
+static int write_file(struct store *store, int folder, const struct store_windows *windows,
+		      const char *name)
 {
-	int fd = openat(folder, TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			0600);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-	int err;
+	struct durable_file file;
+	int err = durable_file_open(&file, folder, TEMPORARY, 0600);
 
-	if (!out) {
-		err = errno;
-		if (fd >= 0)
-			close(fd);
-		return -err;
-	}
-	err = write_slices(store, windows, out);
-	if (fclose(out) == EOF && err == 0)
-		err = -errno;
-	return err;
+	if (err < 0)
+		return err;
+	return durable_file_close(&file, name, write_slices(store, windows, file.stream));
 }
 
 /* Names of rules are the configuration's, and become those of files. */
@@ -139,12 +132,8 @@ int store_keep(struct store *store, const char *what, int64_t from_unix_ns, int6
 		err = -ENODATA;
 	while (drop_oldest(folder, most))
 		;
-	err = err < 0 ? err : write_file(store, folder, &windows);
 	name_file(what, from_unix_ns, ret_name);
-	if (err == 0 && renameat(folder, TEMPORARY, folder, ret_name) < 0)
-		err = -errno;
-	if (err < 0)
-		unlinkat(folder, TEMPORARY, 0);
+	err = err < 0 ? err : write_file(store, folder, &windows, ret_name);
 	array_free(&windows.list);
 	close(folder);
 	return err;

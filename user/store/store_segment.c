@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/durable_file.h"
 #include "recording/recording_reader.h"
 
 #define SUFFIX	  ".pkbpf"
@@ -262,21 +263,28 @@ int store_folder_add(struct store_folder *folder, const struct recording_span *s
 	return 0;
 }
 
-void store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
-		       int64_t now_unix_ns)
+int store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
+		      int64_t now_unix_ns)
 {
+	int err;
+
 	if (!folder->out || (bytes && folder->writer.offset < bytes &&
 			     now_unix_ns - folder->opened_unix_ns < age_ns))
-		return;
-	if (recording_writer_end(&folder->writer) < 0 || fflush(folder->out) == EOF) {
+		return 0;
+	err = recording_writer_end(&folder->writer);
+	if (err == 0 && fflush(folder->out) == EOF)
+		err = -errno;
+	if (err < 0) {
 		abandon_segment(folder);
-		return;
+		return err;
 	}
 	note_size(folder);
-	fdatasync(fileno(folder->out));
+	err = durable_sync(fileno(folder->out));
+	err = err < 0 ? err : durable_sync(folder->fd);
 	fclose(folder->out);
 	folder->out = NULL;
 	recording_writer_done(&folder->writer);
+	return err;
 }
 
 bool store_folder_drop(struct store_folder *folder)

@@ -33,9 +33,10 @@ int store_folder_open(struct store_folder *folder, enum store_level level, int p
 /* Appends a window. Negative errno: it is not there, and the segment before it is whole. */
 int store_folder_add(struct store_folder *folder, const struct recording_span *span,
 		     const struct recording_sections *sections);
-/* Ends the segment that is written when it is this large or so many ns old; 0: in any case. */
-void store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
-		       int64_t now_unix_ns);
+/* Ends the segment that is written when it is this large or so many ns old; 0: in any case. The
+ * segment and its name are on the disk then; negative errno: perhaps not. */
+int store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
+		      int64_t now_unix_ns);
 /* Deletes the oldest segment that is not being written; false: there is none. */
 bool store_folder_drop(struct store_folder *folder);
 /* The end of the newest window of the oldest segment that is not being written; 0: none. */

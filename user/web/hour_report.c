@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/durable_file.h"
 #include "base/escape.h"
 #include "base/parse_value.h"
 #include "export/format.h"
@@ -335,27 +336,14 @@ static int write_html(struct contents *contents, FILE *out)
 static int write_file(int folder, const char *hour, const char *suffix, struct contents *contents,
 		      int (*write)(struct contents *contents, FILE *out))
 {
-	int fd = openat(folder, TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			0640);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	struct durable_file file;
 	char name[NAME_SIZE];
-	int err;
+	int err = durable_file_open(&file, folder, TEMPORARY, 0640);
 
-	if (!out) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	err = write(contents, out);
-	if (fclose(out) == EOF && err == 0)
-		err = -errno;
-	snprintf(name, sizeof(name), "%s%s", hour, suffix);
-	if (err == 0 && renameat(folder, TEMPORARY, folder, name) < 0)
-		err = -errno;
 	if (err < 0)
-		unlinkat(folder, TEMPORARY, 0);
-	return err;
+		return err;
+	snprintf(name, sizeof(name), "%s%s", hour, suffix);
+	return durable_file_close(&file, name, write(contents, file.stream));
 }
 
 static bool has_suffix(const char *name, const char *suffix)
