@@ -41,8 +41,7 @@ int durable_file_close(struct durable_file *file, const char *name, int err)
 	if (fclose(file->stream) == EOF && err == 0)
 		err = -errno;
 	file->stream = NULL;
-	if (err == 0 &&
-	    renameat(file->directory_fd, file->temporary, file->directory_fd, name) < 0)
+	if (err == 0 && renameat(file->directory_fd, file->temporary, file->directory_fd, name) < 0)
 		err = -errno;
 	if (err < 0) {
 		unlinkat(file->directory_fd, file->temporary, 0);

@@ -35,6 +35,7 @@
 #define SEND_BUFFER_BYTES 16384
 #define STORE_WAIT_MS	  5000
 #define TRIM_NS		  (5 * 60 * NS_PER_SECOND)
+#define DAY		  (86400 * NS_PER_SECOND)
 
 /* From the front, once: it answers, or why not. */
 struct greeting {
@@ -88,6 +89,7 @@ struct front {
 	struct serve_push push;
 	struct serve_objectives objectives;
 	int64_t trimmed_period; /* of TRIM_NS, since 1970 */
+	bool has_jumped;	/* the clock; it was said */
 };
 
 /* Returns the descriptor; -1: the collector has ended. */
@@ -142,6 +144,24 @@ static void give_back_memory(struct front *front, int64_t end_unix_ns)
 	malloc_trim(0);
 }
 
+/* Once for each jump. */
+static void tell_jump(struct front *front)
+{
+	struct store_state state;
+	bool jumped;
+
+	store_get_state(front->store, &state);
+	jumped = state.ahead_ns != 0;
+	if (jumped && !front->has_jumped)
+		console_error(
+			front->options->console,
+			"the clock is %.1f days %s the history: windows are not deleted by age "
+			"until the age limits have followed it",
+			(double)llabs(state.ahead_ns) / (double)DAY,
+			state.ahead_ns > 0 ? "ahead of" : "behind");
+	front->has_jumped = jumped;
+}
+
 static void add_block(struct front *front, const struct recording_block *block)
 {
 	struct recording_sections sections = recording_block_sections(block);
@@ -155,6 +175,7 @@ static void add_block(struct front *front, const struct recording_block *block)
 	}
 	/* What could not be written is in the store's state, which metrics and /readyz tell. */
 	store_add(front->store, slice, &sections);
+	tell_jump(front);
 	note_slice(front, slice);
 	info = profile_info_read(slice);
 	end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);

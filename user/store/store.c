@@ -26,13 +26,14 @@
  * segments end. A level that does not use its share lends it. */
 static const struct {
 	const char *name;
-	int64_t length_ns, keep_ns, segment_ns;
+	int64_t length_ns, keep_ns;
+	uint64_t segment_ns;
 	unsigned int percent;
 } levels[STORE_LEVELS] = {
-	[STORE_SLICE] = {"slice", 0, 6 * 3600 * SECOND, 600 * SECOND, 20},
-	[STORE_MINUTE] = {"minute", 60 * SECOND, 3 * 86400 * SECOND, 3 * 3600 * SECOND, 30},
-	[STORE_TEN] = {"ten", 600 * SECOND, 21 * 86400 * SECOND, 86400 * SECOND, 25},
-	[STORE_HOUR] = {"hour", 3600 * SECOND, 400 * 86400 * SECOND, 7 * 86400 * SECOND, 25},
+	[STORE_SLICE] = {"slice", 0, 6 * 3600 * SECOND, 600 * NS_PER_SECOND, 20},
+	[STORE_MINUTE] = {"minute", 60 * SECOND, 3 * 86400 * SECOND, 3 * 3600 * NS_PER_SECOND, 30},
+	[STORE_TEN] = {"ten", 600 * SECOND, 21 * 86400 * SECOND, 86400 * NS_PER_SECOND, 25},
+	[STORE_HOUR] = {"hour", 3600 * SECOND, 400 * 86400 * SECOND, 7 * 86400 * NS_PER_SECOND, 25},
 };
 /* A limit is kept to this part of it: segments are dropped whole. */
 #define SEGMENTS_OF_LEVEL 64
@@ -48,6 +49,12 @@ static const struct {
  * window has a row per name and cgroup: slices keep the pids. */
 #define ENDED_MAX 1024
 
+/* Ages are counted from a time that follows the clock. Over a week at most it does so at once, as
+ * after a machine was off; over more, as with a clock that was never set, so much for each second
+ * that is recorded. A clock that is wrong for an hour costs a week of fine windows at most. */
+#define AGE_LEAP_NS (7 * 86400 * SECOND)
+#define AGE_PACE    60
+
 #define LOCK_PAUSE_MS 50
 
 struct store {
@@ -59,6 +66,8 @@ struct store {
 	/* Windows that are still growing, in the writer's thread. */
 	struct profile *growing[STORE_LEVELS];
 	int64_t bucket[STORE_LEVELS]; /* of what grows */
+	int64_t age_unix_ns;	      /* from which ages are counted; 0: nothing is stored yet */
+	int64_t ahead_ns;	      /* of it, the clock of the last slice */
 	int failing;
 	uint64_t lost_windows;
 };
@@ -159,18 +168,25 @@ static uint64_t limit_of(const struct store *store, uint64_t used)
 	return most < store->max_bytes ? most : store->max_bytes;
 }
 
-static void make_room(struct store *store, uint64_t bytes, int64_t now_unix_ns)
+static void note_time(struct store *store, int64_t now_unix_ns, int64_t length_ns)
+{
+	int64_t way = now_unix_ns - store->age_unix_ns, most = AGE_PACE * length_ns;
+
+	if (store->age_unix_ns && llabs(way) > AGE_LEAP_NS)
+		way = way > 0 ? most : -most;
+	store->age_unix_ns += way;
+	store->ahead_ns = now_unix_ns - store->age_unix_ns;
+}
+
+static void make_room(struct store *store, uint64_t bytes)
 {
 	uint64_t used = 0, most;
 
 	for (int i = 0; i < STORE_LEVELS; i++) {
 		struct store_folder *folder = &store->folders[i];
-		int64_t end;
 
-		while ((end = store_folder_oldest_end(folder)) &&
-		       (end < now_unix_ns - levels[i].keep_ns ||
-			folder->segments.count > SEGMENTS_MAX) &&
-		       store_folder_drop(folder))
+		store_folder_drop_before(folder, store->age_unix_ns - levels[i].keep_ns);
+		while (folder->segments.count > SEGMENTS_MAX && store_folder_drop(folder))
 			;
 		used += folder->bytes;
 	}
@@ -194,15 +210,17 @@ static int write_sections(struct store *store, int level, const struct profile *
 	struct recording_span span = slice_span(profile);
 	uint64_t segment_bytes = level_bytes(store, level) / SEGMENTS_OF_LEVEL;
 	struct store_folder *folder = &store->folders[level];
-	int64_t now_unix_ns = span.begin_unix_ns + (int64_t)(span.end_ns - span.begin_ns);
+	int64_t length_ns = (int64_t)(span.end_ns - span.begin_ns);
 	int err, seal_err;
 
 	if (segment_bytes < SEGMENT_MIN_BYTES)
 		segment_bytes = SEGMENT_MIN_BYTES;
 	pthread_mutex_lock(&store->lock);
-	make_room(store, sections->bytes.count, now_unix_ns);
+	if (level == STORE_SLICE)
+		note_time(store, span.begin_unix_ns + length_ns, length_ns);
+	make_room(store, sections->bytes.count);
 	err = store_folder_add(folder, &span, sections);
-	seal_err = store_folder_seal(folder, segment_bytes, levels[level].segment_ns, now_unix_ns);
+	seal_err = store_folder_seal(folder, segment_bytes, levels[level].segment_ns, span.end_ns);
 	store->failing = err < 0 ? -err : -seal_err;
 	store->lost_windows += err < 0;
 	pthread_mutex_unlock(&store->lock);
@@ -492,6 +510,7 @@ void store_get_state(struct store *store, struct store_state *ret_state)
 	pthread_mutex_lock(&store->lock);
 	ret_state->failing = store->failing;
 	ret_state->lost_windows = store->lost_windows;
+	ret_state->ahead_ns = store->ahead_ns;
 	for (int i = 0; i < STORE_LEVELS; i++) {
 		const struct store_folder *folder = &store->folders[i];
 
@@ -518,6 +537,20 @@ static int64_t newest_end(const struct store_folder *folder)
 			if (window->end_unix_ns > end)
 				end = window->end_unix_ns;
 	return end;
+}
+
+/* Of most windows the clock was right. 0: there is none. */
+static int middle_end(struct store *store, enum store_level level, int64_t *ret_unix_ns)
+{
+	struct store_windows windows;
+	int err = store_list(store, level, INT64_MIN, INT64_MAX, &windows);
+
+	if (err < 0)
+		return err;
+	*ret_unix_ns =
+		windows.list.count ? windows.list.items[windows.list.count / 2].end_unix_ns : 0;
+	array_free(&windows.list);
+	return 0;
 }
 
 /* Merges again what was growing in this level when the program ended by force. */
@@ -577,6 +610,10 @@ int store_open(const struct store_options *options, struct store **ret_store, st
 	for (int i = 0; i < STORE_LEVELS && err == 0; i++)
 		err = store_folder_open(&store->folders[i], (enum store_level)i, store->fd,
 					levels[i].name, !options->read_only, error);
+	for (int i = 0; i < STORE_LEVELS && err == 0 && !store->age_unix_ns; i++)
+		err = middle_end(store, (enum store_level)i, &store->age_unix_ns) < 0
+			      ? error_set(error, ENOMEM, "cannot open the store: out of memory")
+			      : 0;
 	if (err == 0 && !options->read_only)
 		err = resume(store) < 0
 			      ? error_set(error, ENOMEM, "cannot open the store: out of memory")

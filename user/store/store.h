@@ -86,6 +86,10 @@ struct store_state {
 	int failing;			      /* errno of the last write, 0: it went well */
 	uint64_t lost_windows;		      /* that could not be written */
 	uint64_t unreadable_files;
+	/* How far the clock is ahead of the time from which ages are counted, < 0: behind it. After
+	 * a jump of more than a week windows are deleted by number and bytes, until it is followed.
+	 */
+	int64_t ahead_ns;
 };
 
 void store_get_state(struct store *store, struct store_state *ret_state);

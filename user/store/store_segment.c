@@ -44,7 +44,6 @@ static int take_windows(struct store_folder *folder, struct store_segment *segme
 
 	if (err < 0)
 		return err;
-	segment->bytes = reader.size_bytes;
 	array_foreach(&reader.blocks, place) {
 		struct store_window *window = array_add(&segment->windows);
 
@@ -71,14 +70,18 @@ static int take_segment(struct store_folder *folder, uint64_t sequence)
 {
 	_cleanup_close_ int fd = store_folder_open_segment(folder, sequence);
 	struct store_segment *segment;
+	struct stat st;
 	int err;
 
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
 	segment = array_add(&folder->segments);
 	if (!segment)
 		return -ENOMEM;
-	segment->sequence = sequence;
+	segment->sequence = folder->last_sequence = sequence;
+	segment->bytes = (uint64_t)st.st_size;
 	err = take_windows(folder, segment, fd);
 	if (err == -ENOMEM)
 		return err;
@@ -161,16 +164,9 @@ int store_folder_open_segment(const struct store_folder *folder, uint64_t sequen
 
 /* ---- writing ---- */
 
-static uint64_t next_sequence(const struct store_folder *folder)
+static int begin_segment(struct store_folder *folder, const struct recording_span *span)
 {
-	size_t count = folder->segments.count;
-
-	return count ? folder->segments.items[count - 1].sequence + 1 : 1;
-}
-
-static int begin_segment(struct store_folder *folder, int64_t now_unix_ns)
-{
-	uint64_t sequence = next_sequence(folder);
+	uint64_t sequence = folder->last_sequence + 1;
 	struct store_segment *segment;
 	char name[NAME_SIZE];
 	int fd, err;
@@ -187,9 +183,9 @@ static int begin_segment(struct store_folder *folder, int64_t now_unix_ns)
 		unlinkat(folder->fd, name, 0);
 		return -ENOMEM;
 	}
-	segment->sequence = sequence;
-	folder->opened_unix_ns = now_unix_ns;
-	err = recording_writer_begin(&folder->writer, folder->out, now_unix_ns);
+	segment->sequence = folder->last_sequence = sequence;
+	folder->opened_ns = span->begin_ns;
+	err = recording_writer_begin(&folder->writer, folder->out, span->begin_unix_ns);
 	return err;
 }
 
@@ -237,7 +233,7 @@ int store_folder_add(struct store_folder *folder, const struct recording_span *s
 	int err = 0;
 
 	if (!folder->out)
-		err = begin_segment(folder, span->begin_unix_ns);
+		err = begin_segment(folder, span);
 	if (err < 0 && !folder->out)
 		return err;
 	segment = &folder->segments.items[folder->segments.count - 1];
@@ -263,13 +259,12 @@ int store_folder_add(struct store_folder *folder, const struct recording_span *s
 	return 0;
 }
 
-int store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
-		      int64_t now_unix_ns)
+int store_folder_seal(struct store_folder *folder, uint64_t bytes, uint64_t age_ns, uint64_t now_ns)
 {
 	int err;
 
-	if (!folder->out || (bytes && folder->writer.offset < bytes &&
-			     now_unix_ns - folder->opened_unix_ns < age_ns))
+	if (!folder->out ||
+	    (bytes && folder->writer.offset < bytes && now_ns - folder->opened_ns < age_ns))
 		return 0;
 	err = recording_writer_end(&folder->writer);
 	if (err == 0 && fflush(folder->out) == EOF)
@@ -287,31 +282,58 @@ int store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_n
 	return err;
 }
 
-bool store_folder_drop(struct store_folder *folder)
+static size_t sealed_count(const struct store_folder *folder)
 {
-	struct store_segment *oldest = folder->segments.items;
-	size_t sealed = folder->segments.count - (folder->out != NULL);
+	return folder->segments.count - (folder->out != NULL);
+}
+
+static void drop_at(struct store_folder *folder, size_t index)
+{
+	struct store_segment *segment = &folder->segments.items[index];
 	char name[NAME_SIZE];
 
-	if (!folder->segments.count || !sealed)
-		return false;
-	name_of(oldest->sequence, name);
+	name_of(segment->sequence, name);
 	unlinkat(folder->fd, name, 0);
-	folder->bytes -= oldest->bytes;
-	array_free(&oldest->windows);
-	memmove(oldest, oldest + 1, (folder->segments.count - 1) * sizeof(*oldest));
+	folder->bytes -= segment->bytes;
+	array_free(&segment->windows);
+	memmove(segment, segment + 1,
+		(folder->segments.count - index - 1) * sizeof(*folder->segments.items));
 	folder->segments.count--;
+}
+
+bool store_folder_drop(struct store_folder *folder)
+{
+	if (!sealed_count(folder))
+		return false;
+	drop_at(folder, 0);
 	return true;
 }
 
-int64_t store_folder_oldest_end(const struct store_folder *folder)
+/* Clocks are set: the last window need not be the latest. 0: none. */
+static int64_t end_of(const struct store_segment *segment)
 {
-	const struct store_segment *oldest = folder->segments.items;
-	size_t sealed = folder->segments.count - (folder->out != NULL);
+	int64_t end = 0;
 
-	if (!folder->segments.count || !sealed || !oldest->windows.count)
-		return 0;
-	return oldest->windows.items[oldest->windows.count - 1].end_unix_ns;
+	array_foreach(&segment->windows, window)
+		if (window->end_unix_ns > end)
+			end = window->end_unix_ns;
+	return end;
+}
+
+/* A segment that cannot be read, or has no windows, is older than the one behind it. */
+void store_folder_drop_before(struct store_folder *folder, int64_t unix_ns)
+{
+	int64_t later_end = INT64_MAX;
+
+	for (size_t i = sealed_count(folder); i-- > 0;) {
+		int64_t end = end_of(&folder->segments.items[i]);
+
+		if (!end)
+			end = later_end;
+		if (end < unix_ns)
+			drop_at(folder, i);
+		later_end = end;
+	}
 }
 
 void store_folder_close(struct store_folder *folder)

@@ -21,8 +21,8 @@
 
 static struct temp_tree tree;
 static int folder = -1;
-static char steps[128];	 /* "file named directory": what was synced, and with which names there */
-static int sync_errno; /* of the next fsync() of a file */
+static char steps[128]; /* "file named directory": what was synced, and with which names there */
+static int sync_errno;	/* of the next fsync() of a file */
 
 /* In the place of the C library's, for all of this program. */
 int fsync(int fd)

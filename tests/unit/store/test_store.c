@@ -62,6 +62,7 @@ static struct store *open_store(uint64_t bytes)
 
 static int64_t booted; /* the slice with which the machine began */
 static int64_t later;  /* s after which it was recorded then */
+static int64_t ahead;  /* of the clock */
 
 /* The n-th slice of ten seconds. */
 static int add(struct store *store, int64_t n)
@@ -77,7 +78,7 @@ static int add(struct store *store, int64_t n)
 	info->start_ns = (uint64_t)((booted ? 1 + later : 1000) * SECOND + (n - booted) * SLICE);
 	info->end_ns = info->start_ns + SLICE;
 	/* The clock is set a little, again and again. */
-	info->start_unix_ns = BEGIN + n * SLICE + n % 3 * 1000;
+	info->start_unix_ns = BEGIN + ahead + n * SLICE + n % 3 * 1000;
 	err = store_add(store, slice, NULL);
 	profile_free(slice);
 	return err;
@@ -404,6 +405,96 @@ static void an_interval_over_a_reboot_is_as_long_as_it_was(void **state)
 	store_close(store);
 }
 
+#define DAY (86400 * SECOND)
+
+/* A board without a battery, a guest that was restored: for some slices the clock is years off. */
+static void a_clock_that_jumps_deletes_no_history(void **state)
+{
+	static const int64_t jumps[] = {500 * DAY, -500 * DAY, 20000 * DAY};
+	struct store_state now;
+
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
+		int64_t first = (int64_t)i * 30;
+		struct store *store = open_store(BIG);
+
+		add_many(store, first, first + 10);
+		ahead = jumps[i];
+		add_many(store, first + 10, first + 14);
+		store_get_state(store, &now);
+		assert_true(ahead > 0 ? now.ahead_ns > 400 * DAY : now.ahead_ns < -400 * DAY);
+		store_close(store);
+		/* It starts again with that clock. */
+		store = open_store(BIG);
+		add_many(store, first + 14, first + 20);
+		ahead = 0;
+		add_many(store, first + 20, first + 30);
+		store_get_state(store, &now);
+		assert_int_equal(now.ahead_ns, 0);
+		assert_true(samples_of(store, BEGIN, BEGIN + 1) > 0);
+		assert_int_equal(count_of(store, STORE_SLICE), first + 30);
+		store_close(store);
+	}
+}
+
+static void slices_are_deleted_six_hours_after_their_end(void **state)
+{
+	struct store *store = open_store(BIG);
+
+	add_many(store, 0, 5);
+	store_close(store);
+	/* The machine was off for a day. */
+	ahead = DAY;
+	store = open_store(BIG);
+	add_many(store, 5, 6);
+	ahead = 0;
+	assert_int_equal(count_of(store, STORE_SLICE), 1);
+	assert_int_equal(samples_of(store, BEGIN, BEGIN + 1),
+			 samples_of(store, BEGIN + DAY, FOREVER) * 5);
+	store_close(store);
+}
+
+/* What a loss of power leaves of a segment that was just begun. */
+static void segments_without_windows_do_not_stop_deletion_by_age(void **state)
+{
+	struct store *store = open_store(BIG);
+	char path[512];
+
+	add_many(store, 0, 5);
+	store_close(store);
+	path_of_first_segment(path, sizeof(path));
+	assert_int_equal(truncate(path, 0), 0);
+	store = open_store(BIG);
+	add_many(store, 5, 10);
+	store_close(store);
+	store = open_store(BIG);
+	assert_int_equal(count_of(store, STORE_SLICE), 5);
+	ahead = DAY;
+	add_many(store, 10, 11);
+	ahead = 0;
+	assert_int_equal(count_of(store, STORE_SLICE), 1);
+	assert_int_equal(access(path, F_OK), -1);
+	store_close(store);
+}
+
+static void files_that_cannot_be_read_count_as_bytes(void **state)
+{
+	struct store *store = open_store(BIG);
+	struct store_state now;
+	char path[512];
+
+	store_close(store);
+	path_of_first_segment(path, sizeof(path));
+	assert_int_equal(close(open(path, O_WRONLY | O_CREAT, 0600)), 0);
+	assert_int_equal(truncate(path, 4 << 20), 0);
+	store = open_store(2 << 20);
+	store_get_state(store, &now);
+	assert_int_equal(now.bytes[STORE_SLICE], 4 << 20);
+	add_many(store, 0, 1);
+	store_get_state(store, &now);
+	assert_true(now.bytes[STORE_SLICE] < 2 << 20);
+	store_close(store);
+}
+
 static void files_of_others_are_left_alone(void **state)
 {
 	struct store *store = open_store(2 << 20);
@@ -436,6 +527,10 @@ int main(void)
 		TEST(what_an_end_by_force_kept_from_being_merged_is_merged_at_the_next_start),
 		TEST(a_reader_needs_no_lock_and_changes_nothing),
 		TEST(an_interval_over_a_reboot_is_as_long_as_it_was),
+		TEST(a_clock_that_jumps_deletes_no_history),
+		TEST(slices_are_deleted_six_hours_after_their_end),
+		TEST(segments_without_windows_do_not_stop_deletion_by_age),
+		TEST(files_that_cannot_be_read_count_as_bytes),
 		TEST(files_of_others_are_left_alone),
 	};
 
