@@ -14,9 +14,11 @@ struct history_range {
 };
 
 /* The windows of the finest level that has at most `most` of them there and reaches back far
- * enough. The caller frees the list. -ENOMEM. */
+ * enough. Where no level has so few, there are more, up to HISTORY_WINDOWS_MAX: neighbours are to
+ * be merged. The caller frees the list. -E2BIG: there are still more; -ENOMEM; with the sentence.
+ */
 int history_windows(struct store *store, const struct history_range *range, size_t most,
-		    struct store_windows *ret_windows);
+		    struct store_windows *ret_windows, struct error *error);
 /* Merges what was recorded in *range, which becomes the interval that was found: ends of windows.
  * choice NULL: all. The caller frees the profile. -ENODATA: there is nothing; -E2BIG: too many
  * windows; with the sentence; -ENOMEM and those of store_merge(). */

@@ -58,13 +58,15 @@ static bool is_inside(const struct store_window *window, const struct history_ra
 
 /* A restart in between makes no other run of it: what the machine does goes on. */
 static int read_side(struct store *store, const struct history_range *range,
-		     const struct slice_choice *choice, struct measurement *side, char *title,
-		     size_t title_size)
+		     const struct slice_choice *choice, struct measurement *side,
+		     char title[RANGE_TITLE_SIZE], struct error *error)
 {
 	struct history_range found = *range;
 	struct store_windows windows;
-	int err = history_windows(store, range, WINDOWS_MAX, &windows);
+	int err = history_windows(store, range, WINDOWS_MAX, &windows, error);
 
+	if (err < 0)
+		return err;
 	for (size_t i = 0; err == 0 && i < windows.list.count; i++) {
 		struct profile *profile;
 		int read_err;
@@ -83,9 +85,9 @@ static int read_side(struct store *store, const struct history_range *range,
 		profile_free(profile);
 	}
 	array_free(&windows.list);
-	write_title(&found, title, title_size);
+	write_title(&found, title, RANGE_TITLE_SIZE);
 	measurement_finish(side);
-	return err;
+	return err < 0 ? error_set(error, -err, "cannot compare: %s", strerror(-err)) : 0;
 }
 
 int range_diff_read(struct store *store, const struct history_range ranges[DIFF_SIDES],
@@ -101,10 +103,10 @@ int range_diff_read(struct store *store, const struct history_range ranges[DIFF_
 		measurement_init(&ret_diff->sides[i], &ret_diff->names);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		int err = read_side(store, &ranges[i], choice, &ret_diff->sides[i],
-				    ret_diff->titles[i], sizeof(ret_diff->titles[i]));
+				    ret_diff->titles[i], error);
 
 		if (err < 0)
-			return error_set(error, -err, "cannot compare: %s", strerror(-err));
+			return err;
 		if (!ret_diff->sides[i].slices.count)
 			return error_set(error, ENODATA, "there is no history of %s",
 					 ret_diff->titles[i]);

@@ -9,19 +9,21 @@
 #include "diff/diff_format.h"
 #include "history/history_range.h"
 
+#define RANGE_TITLE_SIZE 64
+
 struct range_diff {
 	struct diff_names names;
 	struct measurement sides[DIFF_SIDES];
 	struct comparison comparison;
-	char titles[DIFF_SIDES][64];
+	char titles[DIFF_SIDES][RANGE_TITLE_SIZE];
 };
 
 /* "hour": the hour before; "yesterday": 24 hours earlier; "lastweek": seven days earlier; "before":
  * as long, just before. -EINVAL with the sentence. */
 int range_diff_base(const char *word, const struct history_range *range,
 		    struct history_range *ret_base, struct error *error);
-/* -ENODATA: one of them is empty; -ENOMEM, errors of reading; with the sentence. ret_diff is for
- * range_diff_done() all the same. */
+/* -ENODATA: one of them is empty; -E2BIG: one has too many windows; -ENOMEM, errors of reading;
+ * with the sentence. ret_diff is for range_diff_done() all the same. */
 int range_diff_read(struct store *store, const struct history_range ranges[DIFF_SIDES],
 		    const struct slice_choice *choice, struct range_diff *ret_diff,
 		    struct error *error);

@@ -90,10 +90,13 @@ static size_t windows_of_point(const struct series *series, const struct store_w
 			       size_t first)
 {
 	int64_t step_ns = (int64_t)series->question.step_ns;
-	size_t count = 1;
+	size_t count = 1, rest = windows->list.count - first;
 
-	if (!step_ns)
-		return 1;
+	/* A long interval has more windows than points. */
+	if (!step_ns) {
+		count = (windows->list.count + POINTS_MAX - 1) / POINTS_MAX;
+		return count < rest ? count : rest;
+	}
 	while (first + count < windows->list.count &&
 	       windows->list.items[first + count].begin_unix_ns / step_ns ==
 		       windows->list.items[first].begin_unix_ns / step_ns)
@@ -150,7 +153,9 @@ int series_read(struct store *store, const struct series_question *question,
 		    POINTS_MAX - 1)
 		return error_set(error, EINVAL, "more than %d points: choose a longer step",
 				 POINTS_MAX - 2);
-	err = history_windows(store, &question->range, most, &windows);
+	err = history_windows(store, &question->range, most, &windows, error);
+	if (err < 0)
+		return err;
 	for (size_t at = 0, count;
 	     err == 0 && at < windows.list.count && ret_series->points.count < POINTS_MAX;
 	     at += count) {
