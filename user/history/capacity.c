@@ -12,9 +12,8 @@
 #include "rows/figure_table.h"
 
 #define DAY ((int64_t)(86400 * NS_PER_SECOND))
-/* Ten-minute windows of a day, and a quarter of them, without which it says little. */
-#define WINDOWS_OF_DAY	   160
-#define WINDOWS_OF_DAY_MIN 36
+/* Fewer of its hours are the night of a day, or its business. */
+#define DAY_LEAST_NS (18 * 3600 * NS_PER_SECOND)
 
 static const struct {
 	const char *name, *unit, *what;
@@ -79,15 +78,42 @@ void capacity_estimate(struct capacity_figure *figure, double limit)
 /* ---- reading ---- */
 
 struct day_values {
-	double values[CAPACITY_COUNT][WINDOWS_OF_DAY];
-	size_t counts[CAPACITY_COUNT];
+	ARRAY_OF(struct capacity_sample) samples[CAPACITY_COUNT];
 	int64_t number;
+	uint64_t length_ns; /* of the window that is being read */
+	bool failed;	    /* out of memory */
 };
+
+static int by_sample(const void *left, const void *right)
+{
+	const struct capacity_sample *a = left, *b = right;
+
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+bool capacity_day_p95(struct capacity_sample *samples, size_t count, double *ret_p95)
+{
+	uint64_t all_ns = 0, seen_ns = 0;
+	size_t i = 0;
+
+	for (size_t j = 0; j < count; j++)
+		all_ns += samples[j].length_ns;
+	if (all_ns < DAY_LEAST_NS)
+		return false;
+	qsort(samples, count, sizeof(*samples), by_sample);
+	while (i + 1 < count && (double)(seen_ns += samples[i].length_ns) < 0.95 * (double)all_ns)
+		i++;
+	*ret_p95 = samples[i].value;
+	return true;
+}
 
 static void take(struct day_values *day, enum capacity_what what, double value)
 {
-	if (day->counts[what] < WINDOWS_OF_DAY)
-		day->values[what][day->counts[what]++] = value;
+	struct capacity_sample *added = array_add(&day->samples[what]);
+
+	if (added)
+		*added = (struct capacity_sample){value, day->length_ns};
+	day->failed = day->failed || !added;
 }
 
 static void take_rate(struct day_values *day, enum capacity_what what, const char *name,
@@ -123,15 +149,19 @@ static void end_day(struct capacity *capacity, struct day_values *day)
 {
 	for (int i = 0; i < CAPACITY_COUNT; i++) {
 		struct capacity_figure *figure = &capacity->figures[i];
-		size_t count = day->counts[i];
+		double p95;
 
-		if (count < WINDOWS_OF_DAY_MIN || figure->day_count == CAPACITY_DAYS_MAX)
-			continue;
-		qsort(day->values[i], count, sizeof(double), by_value);
-		figure->days[figure->day_count++] = (struct capacity_day){
-			day->number, day->values[i][(size_t)((double)(count - 1) * 0.95)]};
+		if (figure->day_count < CAPACITY_DAYS_MAX &&
+		    capacity_day_p95(day->samples[i].items, day->samples[i].count, &p95))
+			figure->days[figure->day_count++] = (struct capacity_day){day->number, p95};
+		day->samples[i].count = 0;
 	}
-	memset(day->counts, 0, sizeof(day->counts));
+}
+
+static void day_done(struct day_values *day)
+{
+	for (int i = 0; i < CAPACITY_COUNT; i++)
+		array_free(&day->samples[i]);
 }
 
 int capacity_read(struct store *store, int64_t to_unix_ns, struct capacity *ret_capacity,
@@ -139,32 +169,32 @@ int capacity_read(struct store *store, int64_t to_unix_ns, struct capacity *ret_
 {
 	/* Of stacks only those of I/O, which are few. */
 	const struct slice_choice choice = {.kinds_mask = 1U << PKBPF_PROFILE_BLOCKIO};
-	struct day_values *day = calloc(1, sizeof(*day));
+	struct day_values day = {0};
 	struct store_windows windows;
 	int err = store_list(store, STORE_TEN, (to_unix_ns / DAY + 1 - CAPACITY_DAYS_MAX) * DAY,
 			     to_unix_ns, &windows);
 
 	*ret_capacity = (struct capacity){0};
-	for (size_t i = 0; day && i < windows.list.count; i++) {
-		int64_t number = windows.list.items[i].begin_unix_ns / DAY;
+	for (size_t i = 0; i < windows.list.count; i++) {
+		const struct store_window *window = &windows.list.items[i];
+		int64_t number = window->begin_unix_ns / DAY;
 		struct profile *profile;
 
-		if (number != day->number)
-			end_day(ret_capacity, day);
-		day->number = number;
-		if (store_read(store, &windows.list.items[i], &choice, &profile) < 0)
+		if (number != day.number)
+			end_day(ret_capacity, &day);
+		day.number = number;
+		day.length_ns = (uint64_t)(window->end_unix_ns - window->begin_unix_ns);
+		if (store_read(store, window, &choice, &profile) < 0)
 			continue;
-		take_profile(day, profile);
+		take_profile(&day, profile);
 		profile_free(profile);
 		ret_capacity->windows++;
 	}
 	array_free(&windows.list);
-	if (!day || err < 0) {
-		free(day);
+	end_day(ret_capacity, &day);
+	day_done(&day);
+	if (day.failed || err < 0)
 		return error_set(error, ENOMEM, "cannot read the history: out of memory");
-	}
-	end_day(ret_capacity, day);
-	free(day);
 	for (int i = 0; i < CAPACITY_COUNT; i++)
 		capacity_estimate(&ret_capacity->figures[i], figures[i].limit);
 	return ret_capacity->windows

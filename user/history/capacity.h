@@ -25,6 +25,11 @@ enum capacity_what {
 	CAPACITY_COUNT
 };
 
+struct capacity_sample {
+	double value;
+	uint64_t length_ns; /* of its window */
+};
+
 struct capacity_day {
 	int64_t number; /* since 1970, UTC */
 	double p95;
@@ -44,6 +49,9 @@ struct capacity {
 	size_t windows;
 };
 
+/* Of the windows of a day, which are sorted, weighted by their length. false: they cover less than
+ * 18 hours of it. */
+bool capacity_day_p95(struct capacity_sample *samples, size_t count, double *ret_p95);
 /* Fills in growth from the days. limit 0: none. */
 void capacity_estimate(struct capacity_figure *figure, double limit);
 /* Of the last 28 days that the history has, up to `to`. -ENODATA, -ENOMEM with the sentence. */

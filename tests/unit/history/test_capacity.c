@@ -79,9 +79,54 @@ static void what_shrinks_meets_nothing_unless_it_is_above(void **state)
 	assert_false(figure.meets_limit);
 }
 
+#define MINUTE_NS 60000000000ULL
+
+/* Windows of a day of ten minutes: values 0, 1, 2, … */
+static size_t ten_minutes(struct capacity_sample *samples, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		samples[i] = (struct capacity_sample){(double)(count - 1 - i), 10 * MINUTE_NS};
+	return count;
+}
+
+static void a_part_of_a_day_is_no_day(void **state)
+{
+	struct capacity_sample samples[144];
+	double p95 = -1;
+
+	(void)state;
+	assert_false(capacity_day_p95(samples, ten_minutes(samples, 0), &p95));
+	assert_false(capacity_day_p95(samples, ten_minutes(samples, 36), &p95));
+	assert_false(capacity_day_p95(samples, ten_minutes(samples, 107), &p95));
+	assert_float_equal(p95, -1, 0);
+	assert_true(capacity_day_p95(samples, ten_minutes(samples, 144), &p95));
+	assert_float_equal(p95, 136, 0);
+}
+
+/* A service that is started again and again leaves many short windows. */
+static void many_windows_of_a_day_count_by_their_length(void **state)
+{
+	struct capacity_sample samples[1000];
+	double p95;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		samples[i] = (struct capacity_sample){i < 870 ? 1 : 90, MINUTE_NS / 10};
+	for (size_t i = 0; i < 130; i++)
+		samples[i].length_ns = 10 * MINUTE_NS;
+	assert_true(capacity_day_p95(samples, 1000, &p95));
+	assert_float_equal(p95, 1, 0);
+	for (size_t i = 990; i < 1000; i++)
+		samples[i] = (struct capacity_sample){50, 20 * MINUTE_NS};
+	assert_true(capacity_day_p95(samples, 1000, &p95));
+	assert_float_equal(p95, 50, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_of_a_day_is_no_day),
+		cmocka_unit_test(many_windows_of_a_day_count_by_their_length),
 		cmocka_unit_test(few_days_say_nothing),
 		cmocka_unit_test(a_steady_growth_meets_its_limit),
 		cmocka_unit_test(a_few_unusual_days_do_not_matter),
