@@ -212,9 +212,9 @@ static int judge_level(const struct objectives *objectives, struct objective_res
 	return err;
 }
 
-struct objective_result *objectives_measure(const struct objectives *objectives,
-					    struct store *store, const struct history_range *range,
-					    struct error *error)
+int objectives_measure(const struct objectives *objectives, struct store *store,
+		       const struct history_range *range, struct objective_result **ret_results,
+		       struct error *error)
 {
 	size_t count = objectives->list.count;
 	struct objective_result *results = calloc(count + 1, sizeof(*results));
@@ -225,15 +225,15 @@ struct objective_result *objectives_measure(const struct objectives *objectives,
 	for (size_t i = 0; i < ARRAY_SIZE(lengths) && err == 0; i++)
 		if (has_level(objectives, lengths[i].level))
 			err = judge_level(objectives, results, store, lengths[i].level, range);
-	if (err == 0)
-		return results;
+	if (err == 0) {
+		*ret_results = results;
+		return 0;
+	}
 	objective_results_free(results, count);
 	if (err == -E2BIG)
-		error_set(error, E2BIG, "%d windows at most: choose a shorter interval",
-			  HISTORY_WINDOWS_MAX);
-	else
-		error_set(error, -err, "cannot read the history: %s", strerror(-err));
-	return NULL;
+		return error_set(error, E2BIG, "%d windows at most: choose a shorter interval",
+				 HISTORY_WINDOWS_MAX);
+	return error_set(error, -err, "cannot read the history: %s", strerror(-err));
 }
 
 void objective_results_free(struct objective_result *results, size_t count)

@@ -51,11 +51,11 @@ struct objective_result {
 	ARRAY_OF(struct objective_miss) misses;
 };
 
-/* Of each objective, in order; the caller frees them by objective_results_free(). NULL with the
- * sentence: the history cannot be read, or there is no memory. */
-struct objective_result *objectives_measure(const struct objectives *objectives,
-					    struct store *store, const struct history_range *range,
-					    struct error *error);
+/* Of each objective, in order; the caller frees them by objective_results_free(). -E2BIG: too
+ * many windows; -ENOMEM, errors of reading; with the sentence. */
+int objectives_measure(const struct objectives *objectives, struct store *store,
+		       const struct history_range *range, struct objective_result **ret_results,
+		       struct error *error);
 void objective_results_free(struct objective_result *results, size_t count);
 /* Percent of the windows; < 0: there were none. */
 double objective_share(const struct objective_result *result);

@@ -272,8 +272,8 @@ static int answer_objectives(struct querying *query)
 	int err = read_objectives(query->own, &objectives, &error), status;
 
 	if (err == 0) {
-		results = objectives_measure(&objectives, query->store, &query->own->range, &error);
-		err = results ? 0 : -EIO;
+		err = objectives_measure(&objectives, query->store, &query->own->range, &results,
+					 &error);
 	}
 	status = err < 0 ? fail(query, &error, err)
 			 : write_to_output(

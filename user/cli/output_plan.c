@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "base/timed_wait.h"
 
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
@@ -471,13 +472,11 @@ void output_plan_set_owner(struct output_plan *plan, const struct invoking_user 
 
 void output_plan_abandon(struct output_plan *plan)
 {
-	struct timespec deadline;
+	uint64_t deadline_ns = clock_now_ns() + ABANDON_WAIT_SECONDS * NS_PER_SECOND;
 
-	clock_gettime(CLOCK_REALTIME, &deadline);
-	deadline.tv_sec += ABANDON_WAIT_SECONDS;
 	/* A file that is being finished is complete: let it. Never unlocked, so that nothing is
 	 * freed under us. */
-	if (pthread_mutex_timedlock(&plan->lock, &deadline) != 0)
+	if (!timed_lock(&plan->lock, deadline_ns))
 		return;
 	array_foreach(&plan->outputs, output) {
 		if (output->file && output->has_slice)

@@ -2,6 +2,7 @@
 #include "cli/serve_objectives.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -66,8 +67,9 @@ int serve_objectives_write(void *context, const struct history_range *range, FIL
 	int err = copy_list(objectives, &list);
 
 	if (err == 0) {
-		results = objectives_measure(&list, objectives->store, range, error);
-		err = results ? 0 : -E2BIG;
+		err = objectives_measure(&list, objectives->store, range, &results, error);
+	} else {
+		error_set(error, -err, "cannot measure objectives: %s", strerror(-err));
 	}
 	if (results) {
 		fprintf(out, "{\"objectives\":");

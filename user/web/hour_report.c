@@ -121,9 +121,10 @@ static int read_all(struct store *store, const struct hour_report *report,
 	if (err < 0)
 		return err;
 	results_init(&contents->results, contents->profile, ROWS_BY_CONTAINER);
-	contents->objectives = objectives_measure(report->objectives, store, &report->range, error);
-	if (!contents->objectives)
-		return -EIO;
+	err = objectives_measure(report->objectives, store, &report->range, &contents->objectives,
+				 error);
+	if (err < 0)
+		return err;
 	/* Of the first day there is no other. */
 	range_diff_base("yesterday", &report->range, &sides[DIFF_BASE], &unused);
 	contents->has_changes =

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/timed_wait.h"
 #include "web/web_private.h"
 
 #define CONNECTIONS_MAX	   32
@@ -333,7 +334,7 @@ int web_start(const struct web_options *options, struct store *store, struct web
 	web->options = *options;
 	web->store = store;
 	pthread_mutex_init(&web->lock, NULL);
-	pthread_cond_init(&web->news, NULL);
+	timed_wait_init(&web->news);
 	web_connections_init(&web->connections);
 	web->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |

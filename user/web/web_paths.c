@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/timed_wait.h"
 #include "embedded/history.css.h"
 #include "embedded/history.html.h"
 #include "embedded/history.js.h"
@@ -18,7 +19,6 @@
 #include "history/window_list.h"
 #include "web/web_private.h"
 
-#define FIVE_MINUTES ((int64_t)(300 * NS_PER_SECOND))
 /* Beside what was asked for: the slice that runs at its end, and its way to us. */
 #define WAIT_NS (15 * NS_PER_SECOND)
 
@@ -70,10 +70,14 @@ struct slice_choice web_choice(const struct web_query *query)
 	};
 }
 
-void web_interval(const struct web_query *query, int64_t *ret_from, int64_t *ret_to)
+int web_interval(const struct web_query *query, int64_t usual_ns, struct history_range *ret_range,
+		 struct error *error)
 {
-	*ret_to = query->to_unix_ns ? query->to_unix_ns : query->now_unix_ns;
-	*ret_from = query->from_unix_ns ? query->from_unix_ns : *ret_to - FIVE_MINUTES;
+	int64_t to = query->to_unix_ns != WEB_NO_TIME ? query->to_unix_ns : query->now_unix_ns;
+	int64_t from = query->from_unix_ns != WEB_NO_TIME ? query->from_unix_ns : to - usual_ns;
+
+	*ret_range = (struct history_range){from, to};
+	return from < to ? 0 : error_set(error, EINVAL, "from is not before to");
 }
 
 static int say_text(struct web_answer *answer, const char *type, enum web_policy policy,
@@ -124,21 +128,15 @@ static int answer_readyz(struct web *web, const struct web_query *query, struct 
 /* Waits until the store has all up to this time; false: it does not come. */
 static bool wait_for(struct web *web, int64_t until_unix_ns)
 {
-	uint64_t wait_ns = web->options.slice_ns + WAIT_NS;
-	struct timespec limit;
+	int64_t ahead_ns = until_unix_ns - (int64_t)clock_read_ns(CLOCK_REALTIME);
+	uint64_t limit_ns = clock_now_ns() + web->options.slice_ns + WAIT_NS;
 	bool there;
-	int64_t limit_ns;
 
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit_ns = (int64_t)limit.tv_sec * (int64_t)NS_PER_SECOND + limit.tv_nsec;
-	if (until_unix_ns > limit_ns)
-		limit_ns = until_unix_ns;
-	limit_ns += (int64_t)wait_ns;
-	limit.tv_sec = limit_ns / (int64_t)NS_PER_SECOND;
-	limit.tv_nsec = limit_ns % (int64_t)NS_PER_SECOND;
+	if (ahead_ns > 0)
+		limit_ns += (uint64_t)ahead_ns;
 	pthread_mutex_lock(&web->lock);
 	while (!web->stops && web->last_end_unix_ns < until_unix_ns &&
-	       pthread_cond_timedwait(&web->news, &web->lock, &limit) != ETIMEDOUT)
+	       timed_wait(&web->news, &web->lock, limit_ns))
 		;
 	there = web->last_end_unix_ns >= until_unix_ns;
 	pthread_mutex_unlock(&web->lock);
@@ -146,11 +144,12 @@ static bool wait_for(struct web *web, int64_t until_unix_ns)
 }
 
 /* 0 with *ret_profile NULL: a sentence is the answer. */
-static int find_profile(struct web *web, const struct web_query *query, int64_t from, int64_t to,
-			struct web_answer *answer, struct profile **ret_profile)
+static int find_profile(struct web *web, const struct web_query *query,
+			const struct history_range *asked, struct web_answer *answer,
+			struct profile **ret_profile)
 {
 	struct slice_choice choice = web_choice(query);
-	struct history_range range = {from, to};
+	struct history_range range = *asked;
 	struct error error;
 	size_t missing;
 	int err = history_profile(web->store, &range, &choice, ret_profile, &missing, &error);
@@ -236,7 +235,7 @@ static int write_format(const struct web_query *query, const struct format_ops *
 }
 
 static int answer_format(struct web *web, const struct web_query *query, const char *name,
-			 int64_t from, int64_t to, struct web_answer *answer)
+			 const struct history_range *range, struct web_answer *answer)
 {
 	const struct format_ops *format = format_by_name(name);
 	struct profile *profile;
@@ -246,7 +245,7 @@ static int answer_format(struct web *web, const struct web_query *query, const c
 	if (!format)
 		return web_say(answer, 400, "unknown format; those of pkbpf --format\n");
 	web_begin_work(web);
-	err = find_profile(web, query, from, to, answer, &profile);
+	err = find_profile(web, query, range, answer, &profile);
 	if (err == 0 && profile) {
 		err = check_profile(query, format, profile, answer, &said);
 		if (err == 0 && !said)
@@ -257,21 +256,25 @@ static int answer_format(struct web *web, const struct web_query *query, const c
 	return err;
 }
 
+static int answer_interval(struct web *web, const struct web_query *query, const char *name,
+			   struct web_answer *answer)
+{
+	struct history_range range;
+	struct error error;
+	int err = web_interval(query, WEB_FIVE_MINUTES, &range, &error);
+
+	return err < 0 ? web_say_error(answer, err, &error)
+		       : answer_format(web, query, name, &range, answer);
+}
+
 static int answer_profile(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
-	int64_t from, to;
-
-	web_interval(query, &from, &to);
-	return answer_format(web, query, query->format[0] ? query->format : "pprof", from, to,
-			     answer);
+	return answer_interval(web, query, query->format[0] ? query->format : "pprof", answer);
 }
 
 static int answer_report(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
-	int64_t from, to;
-
-	web_interval(query, &from, &to);
-	return answer_format(web, query, "json", from, to, answer);
+	return answer_interval(web, query, "json", answer);
 }
 
 /* As Go's server does it: from now on, or with past=1 up to now. */
@@ -280,17 +283,16 @@ static int answer_pprof_of(struct web *web, const struct web_query *query,
 {
 	struct web_query of_kind = *query;
 	int64_t seconds = query->seconds ? query->seconds : 30;
-	int64_t from = query->now_unix_ns, to = from + seconds * (int64_t)NS_PER_SECOND;
+	int64_t now = query->now_unix_ns, length_ns = seconds * (int64_t)NS_PER_SECOND;
+	struct history_range range = {now, now + length_ns};
 
 	answer->for_pprof = true;
 	of_kind.kind = kind;
-	if (query->past) {
-		to = query->now_unix_ns;
-		from = to - seconds * (int64_t)NS_PER_SECOND;
-	} else if (!wait_for(web, to)) {
+	if (query->past)
+		range = (struct history_range){now - length_ns, now};
+	else if (!wait_for(web, range.to_unix_ns))
 		return web_say(answer, 503, "no slice came in time\n");
-	}
-	return answer_format(web, &of_kind, "pprof", from, to, answer);
+	return answer_format(web, &of_kind, "pprof", &range, answer);
 }
 
 static int answer_pprof_cpu(struct web *web, const struct web_query *query,
@@ -345,10 +347,12 @@ static int answer_windows(struct web *web, const struct web_query *query, struct
 {
 	enum store_level level = STORE_SLICE;
 	struct history_range range;
+	struct error error;
 	FILE *out;
-	int err;
+	int err = web_interval(query, WEB_FIVE_MINUTES, &range, &error);
 
-	web_interval(query, &range.from_unix_ns, &range.to_unix_ns);
+	if (err < 0)
+		return web_say_error(answer, err, &error);
 	for (int i = 0; i < STORE_LEVELS; i++)
 		if (strcmp(query->level, store_level_name((enum store_level)i)) == 0)
 			level = (enum store_level)i;

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "history/history_range.h"
 #include "web/metrics.h"
 #include "web/web.h"
@@ -61,8 +62,12 @@ int web_say(struct web_answer *answer, unsigned int status, const char *format, 
 int web_say_error(struct web_answer *answer, int err, const struct error *error);
 /* Processes that were asked for; borrows from query. */
 struct slice_choice web_choice(const struct web_query *query);
-/* The interval that was asked for: the last five minutes when nothing is said. */
-void web_interval(const struct web_query *query, int64_t *ret_from, int64_t *ret_to);
+#define WEB_FIVE_MINUTES ((int64_t)(300 * NS_PER_SECOND))
+
+/* The interval that was asked for, as long as is usual when nothing is said. -EINVAL with the
+ * sentence: it ends before it begins. */
+int web_interval(const struct web_query *query, int64_t usual_ns, struct history_range *ret_range,
+		 struct error *error);
 
 /* Around work that reads the store: few do it at a time. */
 void web_begin_work(struct web *web);

@@ -18,7 +18,11 @@
 
 void web_query_init(struct web_query *query, int64_t now_unix_ns)
 {
-	*query = (struct web_query){.now_unix_ns = now_unix_ns};
+	*query = (struct web_query){.now_unix_ns = now_unix_ns,
+				    .from_unix_ns = WEB_NO_TIME,
+				    .to_unix_ns = WEB_NO_TIME,
+				    .base_from_unix_ns = WEB_NO_TIME,
+				    .base_to_unix_ns = WEB_NO_TIME};
 }
 
 /* ---- parameters ---- */

@@ -10,11 +10,13 @@
 #include "rows/resource_rows.h"
 
 #define WEB_NAME_SIZE 256
+/* 0 is a time: the beginning of 1970, and of all history. */
+#define WEB_NO_TIME (-1)
 
 struct web_query {
 	int64_t now_unix_ns;
-	int64_t from_unix_ns, to_unix_ns;	    /* 0: not given */
-	int64_t base_from_unix_ns, base_to_unix_ns; /* 0: not given */
+	int64_t from_unix_ns, to_unix_ns;	    /* WEB_NO_TIME: not given */
+	int64_t base_from_unix_ns, base_to_unix_ns; /* WEB_NO_TIME: not given */
 	uint64_t step_ns;			    /* 0: not given */
 	uint32_t seconds;			    /* 0: not given */
 	bool past;

@@ -50,7 +50,9 @@ int web_answer_series(struct web *web, const struct web_query *query, struct web
 	if (query->format[0] && strcmp(query->format, "csv") != 0 &&
 	    strcmp(query->format, "json") != 0)
 		return web_say(answer, 400, "unknown format: json or csv\n");
-	web_interval(query, &question.range.from_unix_ns, &question.range.to_unix_ns);
+	err = web_interval(query, WEB_FIVE_MINUTES, &question.range, &error);
+	if (err < 0)
+		return web_say_error(answer, err, &error);
 	web_begin_work(web);
 	err = series_read(web->store, &question, &series, &error);
 	web_end_work(web);
@@ -107,16 +109,21 @@ static int find_ranges(const struct web_query *query, struct history_range range
 		       struct error *error)
 {
 	struct history_range *new = &ranges[DIFF_NEW], *base = &ranges[DIFF_BASE];
+	bool has_from = query->base_from_unix_ns != WEB_NO_TIME;
+	bool has_to = query->base_to_unix_ns != WEB_NO_TIME;
 
-	web_interval(query, &new->from_unix_ns, &new->to_unix_ns);
+	if (web_interval(query, WEB_FIVE_MINUTES, new, error) < 0)
+		return -EINVAL;
 	*base = (struct history_range){query->base_from_unix_ns, query->base_to_unix_ns};
-	if (base->from_unix_ns && base->to_unix_ns && query->base[0])
-		return error_set(error, EINVAL, "base and base_from exclude each other");
-	if (base->from_unix_ns && base->to_unix_ns)
-		return 0;
-	if (base->from_unix_ns || base->to_unix_ns)
+	if (has_from != has_to)
 		return error_set(error, EINVAL, "base_from and base_to belong together");
-	return range_diff_base(query->base[0] ? query->base : "before", new, base, error);
+	if (!has_from)
+		return range_diff_base(query->base[0] ? query->base : "before", new, base, error);
+	if (query->base[0])
+		return error_set(error, EINVAL, "base and base_from exclude each other");
+	return base->from_unix_ns < base->to_unix_ns
+		       ? 0
+		       : error_set(error, EINVAL, "base_from is not before base_to");
 }
 
 int web_answer_diff(struct web *web, const struct web_query *query, struct web_answer *answer)
@@ -167,15 +174,15 @@ int web_answer_objectives(struct web *web, const struct web_query *query, struct
 {
 	struct history_range range;
 	struct error error;
-	FILE *out = open_memstream(&answer->body, &answer->size);
-	int err = 0;
+	FILE *out;
+	/* Five minutes say little of a promise. */
+	int err = web_interval(query, HOUR, &range, &error);
 
+	if (err < 0)
+		return web_say_error(answer, err, &error);
+	out = open_memstream(&answer->body, &answer->size);
 	if (!out)
 		return -ENOMEM;
-	web_interval(query, &range.from_unix_ns, &range.to_unix_ns);
-	/* Five minutes say little of a promise. */
-	if (!query->from_unix_ns)
-		range.from_unix_ns = range.to_unix_ns - HOUR;
 	web_begin_work(web);
 	if (web->options.write_objectives)
 		err = web->options.write_objectives(web->options.objectives, &range, out, &error);
@@ -186,11 +193,12 @@ int web_answer_objectives(struct web *web, const struct web_query *query, struct
 	answer->type = "application/json";
 	if (fclose(out) == EOF)
 		return -ENOMEM;
-	if (err < 0) {
-		free(answer->body);
-		return web_say_error(answer, err, &error);
-	}
-	return 0;
+	if (err == 0)
+		return 0;
+	/* Its last owner frees what an answer holds, and this may stay the answer. */
+	free(answer->body);
+	answer->body = NULL;
+	return web_say_error(answer, err, &error);
 }
 
 /* ---- metrics ---- */

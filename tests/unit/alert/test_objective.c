@@ -67,9 +67,9 @@ static struct objective_result *measure(const struct objectives *objectives)
 {
 	struct history_range all = {0, FOREVER};
 	struct error error;
-	struct objective_result *results = objectives_measure(objectives, store, &all, &error);
+	struct objective_result *results;
 
-	if (!results)
+	if (objectives_measure(objectives, store, &all, &results, &error) < 0)
 		fail_msg("%s", error.text);
 	return results;
 }

@@ -31,6 +31,7 @@ static void times_are_dates_seconds_or_distances_from_now(void **state)
 		{"-10s", NOW - 10 * SECOND},
 		{"1600000000", 1600000000 * SECOND},
 		{"2026-11-27T16:00:00Z", 1795795200 * SECOND},
+		{"0", 0},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -40,6 +41,19 @@ static void times_are_dates_seconds_or_distances_from_now(void **state)
 		assert_int_equal(set(&query, "from", rows[i].text, &error), 0);
 		assert_int_equal(query.from_unix_ns, rows[i].unix_ns);
 	}
+}
+
+static void a_time_that_is_not_given_is_no_time(void **state)
+{
+	struct web_query query;
+	struct error error;
+
+	(void)state;
+	assert_int_equal(set(&query, "from", "0", &error), 0);
+	assert_int_not_equal(query.from_unix_ns, WEB_NO_TIME);
+	assert_int_equal(query.to_unix_ns, WEB_NO_TIME);
+	assert_int_equal(query.base_from_unix_ns, WEB_NO_TIME);
+	assert_int_equal(query.base_to_unix_ns, WEB_NO_TIME);
 }
 
 static void what_is_no_time_is_refused(void **state)
@@ -106,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_dates_seconds_or_distances_from_now),
+		cmocka_unit_test(a_time_that_is_not_given_is_no_time),
 		cmocka_unit_test(what_is_no_time_is_refused),
 		cmocka_unit_test(a_kind_a_grouping_and_numbers_are_checked),
 		cmocka_unit_test(an_unknown_name_is_an_error_that_lists_the_known),
