@@ -15,28 +15,28 @@
 #include "base/durable_file.h"
 #include "base/escape.h"
 #include "base/file_io.h"
+#include "base/hash_map.h"
+#include "base/timed_wait.h"
 #include "history/history_time.h"
 #include "push/http_client.h"
 #include "push/otlp_metrics.h"
 #include "push/otlp_profiles.h"
+#include "push/push_cursor.h"
+#include "push/push_retry.h"
 #include "push/pyroscope.h"
 
-#define SECOND		((int64_t)NS_PER_SECOND)
 #define LOOK_SECONDS	1
 #define TIMEOUT_SECONDS 10
-#define BACKOFF_MAX	300
-/* A window is there some seconds after its end. */
-#define EDGE_NS	  SECOND
-#define CURSORS	  "cursor"
-#define NAME_SIZE 80
-/* With that many refusals in a row, it is asked once an hour. */
+#define CURSORS		"cursor"
+#define NAME_SIZE	80
+/* With that many refusals in a row, it is asked more rarely. */
 #define REFUSALS_MAX 5
 
 struct target_state {
-	int64_t next_unix_ns; /* of the next try */
-	int64_t cursor_unix_ns;
+	uint64_t next_ns; /* of the next try, CLOCK_MONOTONIC */
+	struct push_cursor cursor;
 	unsigned int failures, refusals; /* in a row */
-	uint64_t sent, failed, dropped;
+	uint64_t sent, failed, dropped, left_out;
 	int64_t lag_ns;
 };
 
@@ -63,24 +63,24 @@ static void say(const struct pusher *pusher, const struct push_target *target, c
 
 /* ---- cursors ---- */
 
-static int64_t read_cursor(const struct pusher *pusher, const struct push_target *target)
+static bool read_cursor(const struct pusher *pusher, const struct push_target *target,
+			struct push_cursor *ret_cursor)
 {
 	char name[NAME_SIZE], *text;
-	int64_t cursor = 0;
 	size_t size;
+	bool is_there;
 
 	snprintf(name, sizeof(name), CURSORS "/%s", target->name);
-	if (file_read_all(store_root(pusher->options.store), name, 64, &text, &size) < 0)
-		return 0;
-	if (sscanf(text, "%" SCNd64, &cursor) != 1)
-		cursor = 0;
+	if (file_read_all(store_root(pusher->options.store), name, 128, &text, &size) < 0)
+		return false;
+	is_there = push_cursor_parse(text, ret_cursor);
 	free(text);
-	return cursor;
+	return is_there;
 }
 
 /* A cursor that cannot be written is where it was at the next start: sent twice, not lost. */
 static void write_cursor(const struct pusher *pusher, const struct push_target *target,
-			 int64_t cursor)
+			 const struct push_cursor *cursor)
 {
 	int root = store_root(pusher->options.store), folder;
 	struct durable_file file;
@@ -92,7 +92,7 @@ static void write_cursor(const struct pusher *pusher, const struct push_target *
 		return;
 	snprintf(temporary, sizeof(temporary), "%s.new", target->name);
 	if (durable_file_open(&file, folder, temporary, 0600) == 0) {
-		fprintf(file.stream, "%" PRId64 "\n", cursor);
+		push_cursor_write(cursor, file.stream);
 		durable_file_close(&file, target->name, 0);
 	}
 	close(folder);
@@ -108,23 +108,32 @@ static void note_success(struct pusher *pusher, struct target_state *state)
 	pthread_mutex_unlock(&pusher->lock);
 }
 
-/* Waits longer each time, and by chance, so that a fleet does not come back as one. */
 static void note_failure(struct pusher *pusher, const struct push_target *target,
 			 struct target_state *state, unsigned int retry_after, const char *why)
 {
-	unsigned int seconds = state->failures < 9 ? 1U << state->failures : BACKOFF_MAX;
+	unsigned int seconds =
+		push_backoff_seconds(state->failures, hash_random_seed(), retry_after);
 
-	if (seconds > BACKOFF_MAX)
-		seconds = BACKOFF_MAX;
-	seconds = 1 + (unsigned int)random() % seconds;
-	if (retry_after > seconds)
-		seconds = retry_after;
 	if (!state->failures)
 		say(pusher, target, "will be tried again", why);
 	pthread_mutex_lock(&pusher->lock);
 	state->failures++;
 	state->failed++;
-	state->next_unix_ns = history_time_now() + (int64_t)seconds * SECOND;
+	state->next_ns = clock_now_ns() + seconds * NS_PER_SECOND;
+	pthread_mutex_unlock(&pusher->lock);
+}
+
+/* Of windows that were sent. */
+static void note_left_out(struct pusher *pusher, const struct push_target *target,
+			  struct target_state *state, size_t count)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%zu profiles of a minute are left out", count);
+	if (!state->left_out)
+		say(pusher, target, what, PYROSCOPE_LIMITS);
+	pthread_mutex_lock(&pusher->lock);
+	state->left_out += count;
 	pthread_mutex_unlock(&pusher->lock);
 }
 
@@ -138,12 +147,6 @@ static void note_dropped(struct pusher *pusher, struct target_state *state)
 /* ---- requests ---- */
 
 enum sent { SENT, SENT_LATER, SENT_NEVER };
-
-static bool may_be_tried_again(unsigned int status)
-{
-	return status == 429 || status == 502 || status == 503 || status == 504 || status == 500 ||
-	       status == 408;
-}
 
 static enum sent post(struct pusher *pusher, const struct push_target *target,
 		      struct target_state *state, const char *url, const char *body, size_t size)
@@ -170,7 +173,7 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 		return SENT;
 	}
 	snprintf(why, sizeof(why), "answered %u: %.200s", answer.status, answer.text);
-	if (may_be_tried_again(answer.status)) {
+	if (!push_is_refused(answer.status)) {
 		note_failure(pusher, target, state, answer.retry_after_seconds, why);
 		return SENT_LATER;
 	}
@@ -178,7 +181,7 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 		say(pusher, target, "refused, and left out", why);
 	pthread_mutex_lock(&pusher->lock);
 	if (++state->refusals >= REFUSALS_MAX)
-		state->next_unix_ns = history_time_now() + 3600 * SECOND;
+		state->next_ns = clock_now_ns() + PUSH_BACKOFF_MAX_SECONDS * NS_PER_SECOND;
 	state->dropped++;
 	pthread_mutex_unlock(&pusher->lock);
 	return SENT_NEVER;
@@ -206,10 +209,16 @@ static void push_textfile(struct pusher *pusher, const struct push_target *targe
 			  struct target_state *state)
 {
 	char *text = metrics_text(pusher);
+	struct output_file *file;
 	struct error error;
-	struct output_file *file = text ? output_file_open(target->where, &error) : NULL;
-	int err = file ? 0 : -EIO;
+	int err;
 
+	if (!text) {
+		note_failure(pusher, target, state, 0, "out of memory");
+		return;
+	}
+	file = output_file_open(target->where, &error);
+	err = file ? 0 : -errno;
 	if (file) {
 		fputs(text, output_file_stream(file));
 		err = output_file_commit(file, (uid_t)-1, (gid_t)-1, &error);
@@ -217,7 +226,7 @@ static void push_textfile(struct pusher *pusher, const struct push_target *targe
 	}
 	free(text);
 	if (err < 0)
-		note_failure(pusher, target, state, 0, file ? error.text : "out of memory");
+		note_failure(pusher, target, state, 0, error.text);
 	else
 		note_success(pusher, state);
 }
@@ -229,12 +238,13 @@ static void push_otlp(struct pusher *pusher, const struct push_target *target,
 	size_t size;
 	FILE *out = text ? open_memstream(&body, &size) : NULL;
 
-	if (out) {
+	if (out)
 		otlp_metrics_write(text, pusher->options.host, pusher->start_unix_ns,
 				   history_time_now(), out);
-		if (fclose(out) == 0)
-			post(pusher, target, state, target->where, body, size);
-	}
+	if (out && fclose(out) == 0)
+		post(pusher, target, state, target->where, body, size);
+	else
+		note_failure(pusher, target, state, 0, "out of memory");
 	free(body);
 	free(text);
 }
@@ -254,7 +264,8 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 			     struct target_state *state, const struct store_window *window)
 {
 	char *body = NULL, url[600];
-	size_t size, series = 0;
+	struct pyroscope_count count = {0};
+	size_t size;
 	FILE *out = open_memstream(&body, &size);
 	enum sent sent = SENT_NEVER;
 	int err;
@@ -263,10 +274,10 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 		return SENT_LATER;
 	if (target->way == PUSH_PYROSCOPE)
 		err = pyroscope_write(pusher->options.store, window, target->kinds_mask,
-				      pusher->options.host, out, &series);
+				      pusher->options.host, out, &count);
 	else
 		err = otlp_profiles_write(pusher->options.store, window, target->kinds_mask,
-					  pusher->options.host, out, &series);
+					  pusher->options.host, out, &count.series);
 	if (fclose(out) == EOF && err == 0)
 		err = -ENOMEM;
 	window_url(target, url, sizeof(url));
@@ -275,7 +286,9 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 	else if (err < 0)
 		note_dropped(pusher, state); /* damaged, or deleted meanwhile */
 	else
-		sent = series ? post(pusher, target, state, url, body, size) : SENT;
+		sent = count.series ? post(pusher, target, state, url, body, size) : SENT;
+	if (sent == SENT && count.left_out)
+		note_left_out(pusher, target, state, count.left_out);
 	free(body);
 	return sent;
 }
@@ -284,35 +297,24 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 static bool push_next_window(struct pusher *pusher, const struct push_target *target,
 			     struct target_state *state, int64_t now)
 {
-	const struct store_window *window = NULL;
-	struct store_windows windows;
-	bool more = false;
+	struct store_window window;
+	bool is_there =
+		push_cursor_next(&state->cursor, pusher->options.store, STORE_MINUTE, &window);
+	int64_t age_ns = is_there && now > window.end_unix_ns ? now - window.end_unix_ns : 0;
+	bool is_old = age_ns > (int64_t)target->max_age_ns;
 
-	if (store_list(pusher->options.store, STORE_MINUTE, state->cursor_unix_ns + EDGE_NS,
-		       INT64_MAX, &windows) < 0)
-		return false;
-	array_foreach(&windows.list, each) {
-		if (each->end_unix_ns <= state->cursor_unix_ns + EDGE_NS)
-			continue;
-		window = each;
-		break;
-	}
 	pthread_mutex_lock(&pusher->lock);
-	state->lag_ns = window ? now - window->end_unix_ns : 0;
+	state->lag_ns = age_ns;
 	pthread_mutex_unlock(&pusher->lock);
-	if (window) {
-		bool is_old = now - window->end_unix_ns > (int64_t)target->max_age_ns;
-
-		if (is_old)
-			note_dropped(pusher, state);
-		if (is_old || push_window(pusher, target, state, window) != SENT_LATER) {
-			state->cursor_unix_ns = window->end_unix_ns;
-			write_cursor(pusher, target, state->cursor_unix_ns);
-			more = true;
-		}
-	}
-	array_free(&windows.list);
-	return more;
+	if (!is_there)
+		return false;
+	if (is_old)
+		note_dropped(pusher, state);
+	else if (push_window(pusher, target, state, &window) == SENT_LATER)
+		return false;
+	push_cursor_pass(&state->cursor, &window);
+	write_cursor(pusher, target, &state->cursor);
+	return true;
 }
 
 /* ---- the thread ---- */
@@ -321,13 +323,13 @@ static bool push_target(struct pusher *pusher, size_t index)
 {
 	const struct push_target *target = &pusher->options.targets.items[index];
 	struct target_state *state = &pusher->states[index];
-	int64_t now = history_time_now();
+	uint64_t now_ns = clock_now_ns();
 
-	if (now < state->next_unix_ns && state->next_unix_ns - now < 7200 * SECOND)
+	if (now_ns < state->next_ns)
 		return false;
 	if (push_way_has_cursor(target->way))
-		return push_next_window(pusher, target, state, now);
-	state->next_unix_ns = now + (int64_t)target->interval_ns;
+		return push_next_window(pusher, target, state, history_time_now());
+	state->next_ns = now_ns + target->interval_ns;
 	if (target->way == PUSH_TEXTFILE)
 		push_textfile(pusher, target, state);
 	else
@@ -337,14 +339,12 @@ static bool push_target(struct pusher *pusher, size_t index)
 
 static bool rest(struct pusher *pusher, bool at_once)
 {
-	struct timespec until;
 	bool stops;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += LOOK_SECONDS;
 	pthread_mutex_lock(&pusher->lock);
 	if (!pusher->stops && !at_once)
-		pthread_cond_timedwait(&pusher->news, &pusher->lock, &until);
+		timed_wait(&pusher->news, &pusher->lock,
+			   clock_now_ns() + LOOK_SECONDS * NS_PER_SECOND);
 	stops = pusher->stops;
 	pthread_mutex_unlock(&pusher->lock);
 	return !stops;
@@ -367,15 +367,12 @@ static void *push_all(void *context)
 static void begin_target(struct pusher *pusher, size_t index)
 {
 	const struct push_target *target = &pusher->options.targets.items[index];
-	struct target_state *state = &pusher->states[index];
+	struct push_cursor *cursor = &pusher->states[index].cursor;
 
-	if (!push_way_has_cursor(target->way))
+	if (!push_way_has_cursor(target->way) || read_cursor(pusher, target, cursor))
 		return;
-	state->cursor_unix_ns = read_cursor(pusher, target);
-	if (state->cursor_unix_ns)
-		return;
-	state->cursor_unix_ns = pusher->start_unix_ns;
-	write_cursor(pusher, target, state->cursor_unix_ns);
+	push_cursor_begin(cursor, pusher->options.store, STORE_MINUTE, pusher->start_unix_ns);
+	write_cursor(pusher, target, cursor);
 }
 
 struct pusher *pusher_new(const struct pusher_options *options)
@@ -387,7 +384,7 @@ struct pusher *pusher_new(const struct pusher_options *options)
 	pusher->options = *options;
 	pusher->start_unix_ns = history_time_now();
 	pthread_mutex_init(&pusher->lock, NULL);
-	pthread_cond_init(&pusher->news, NULL);
+	timed_wait_init(&pusher->news);
 	for (size_t i = 0; i < options->targets.count; i++)
 		begin_target(pusher, i);
 	if (pthread_create(&pusher->thread, NULL, push_all, pusher) != 0) {
@@ -422,6 +419,12 @@ void pusher_write_metrics(struct pusher *pusher, FILE *out)
 			"pkbpf_push_windows_total{target=\"%s\",result=\"dropped\"} %" PRIu64 "\n",
 			name, state->dropped);
 	}
+	fprintf(out, "# HELP pkbpf_push_profiles_left_out_total profiles of windows that were sent "
+		     "without them, for they are too many or too large\n"
+		     "# TYPE pkbpf_push_profiles_left_out_total counter\n");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "pkbpf_push_profiles_left_out_total{target=\"%s\"} %" PRIu64 "\n",
+			pusher->options.targets.items[i].name, pusher->states[i].left_out);
 	fprintf(out, "# HELP pkbpf_push_lag_seconds age of the oldest window that waits\n"
 		     "# TYPE pkbpf_push_lag_seconds gauge\n");
 	for (size_t i = 0; i < count; i++)

@@ -27,11 +27,12 @@ struct writing {
 	uint32_t kinds_mask;
 	const char *host;
 	FILE *out;
-	size_t series;
+	size_t series, left_out;
 };
 
 struct services {
 	ARRAY_OF(struct service) list;
+	size_t unseen; /* rows of services beyond the limit, or without memory for them */
 };
 
 static const char *type_name(enum pkbpf_profile_kind kind)
@@ -75,8 +76,10 @@ static void add_row(struct services *services, const struct resource_row *row, u
 		*name && !row->no_process ? service_of(services, name, is_container) : NULL;
 	uint32_t *pid;
 
-	if (!service)
+	if (!service) {
+		services->unseen += *name && !row->no_process;
 		return;
+	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		if (kinds_mask & 1U << kind)
 			service->weight += (double)row->kind_weight[kind];
@@ -178,6 +181,8 @@ static int write_series(struct writing *writing, const struct service *service,
 		fprintf(writing->out, "],\"samples\":[{\"rawProfile\":\"");
 		escape_base64(writing->out, bytes, size);
 		fprintf(writing->out, "\"}]}");
+	} else if (err == 0) {
+		writing->left_out++;
 	}
 	free(bytes);
 	return err;
@@ -209,26 +214,32 @@ static int write_service(struct writing *writing, const struct service *service)
 }
 
 int pyroscope_write(struct store *store, const struct store_window *window, uint32_t kinds_mask,
-		    const char *host, FILE *out, size_t *ret_series)
+		    const char *host, FILE *out, struct pyroscope_count *ret_count)
 {
-	struct writing writing = {store, window, kinds_mask, host, out, 0};
+	struct writing writing = {store, window, kinds_mask, host, out, 0, 0};
 	struct services services = {0};
 	struct profile *profile;
 	int err = store_read(store, window, NULL, &profile);
 
-	*ret_series = 0;
+	*ret_count = (struct pyroscope_count){0};
 	if (err < 0)
 		return err;
 	err = find_services(&services, profile, kinds_mask);
 	profile_free(profile);
 	fprintf(out, "{\"series\":[");
-	for (size_t i = 0; i < services.list.count && i < PYROSCOPE_SERVICES_MAX && err == 0; i++)
-		if (services.list.items[i].weight > 0)
+	writing.left_out = services.unseen;
+	for (size_t i = 0; i < services.list.count && err == 0; i++) {
+		if (services.list.items[i].weight <= 0)
+			continue;
+		if (i < PYROSCOPE_SERVICES_MAX)
 			err = write_service(&writing, &services.list.items[i]);
+		else
+			writing.left_out++;
+	}
 	fprintf(out, "]}\n");
 	array_foreach(&services.list, service)
 		array_free(&service->pids);
 	array_free(&services.list);
-	*ret_series = writing.series;
+	*ret_count = (struct pyroscope_count){writing.series, writing.left_out};
 	return err;
 }

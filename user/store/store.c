@@ -372,6 +372,18 @@ int store_list(struct store *store, enum store_level level, int64_t from_unix_ns
 	return err;
 }
 
+void store_each(struct store *store, enum store_level level,
+		bool (*take)(void *context, const struct store_window *window), void *context)
+{
+	bool goes_on = true;
+
+	pthread_mutex_lock(&store->lock);
+	array_foreach(&store->folders[level].segments, segment)
+		array_foreach(&segment->windows, window)
+			goes_on = goes_on && take(context, window);
+	pthread_mutex_unlock(&store->lock);
+}
+
 struct cover {
 	struct store *store;
 	int64_t from, to;

@@ -69,6 +69,10 @@ int store_cover(struct store *store, int64_t from_unix_ns, int64_t to_unix_ns,
 /* All windows of a level that meet [from, to). The caller frees the list. -ENOMEM. */
 int store_list(struct store *store, enum store_level level, int64_t from_unix_ns,
 	       int64_t to_unix_ns, struct store_windows *ret_windows);
+/* Windows of a level in the order in which they were recorded, which no clock changes, until take
+ * returns false. take may not ask the store for anything. */
+void store_each(struct store *store, enum store_level level,
+		bool (*take)(void *context, const struct store_window *window), void *context);
 /* One window, or the chosen part of it, for profile_free(). -ENOENT: its segment was deleted
  * meanwhile; -EBADMSG: damaged; -ENOMEM, errors of pread(). */
 int store_read(struct store *store, const struct store_window *window,
