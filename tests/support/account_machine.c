@@ -16,6 +16,7 @@
 
 #define PROGRAM	       "/usr/bin/program"
 #define LIBRARY	       "/usr/lib/libc.so.6"
+#define DATABASE       "/usr/sbin/mysqld"
 #define ACCOUNT_END_NS (ACCOUNT_START_NS + ACCOUNT_INTERVAL_NS)
 #define SECOND	       1000000000ULL
 #define MS	       1000000ULL
@@ -43,13 +44,28 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1300, "list_append"),
 	NAME(0x1400, "spin<int>"),
 	NAME(0x1500, "pthread_mutex_lock"),
+	NAME(0x1600, "lock_wait"),
+	NAME(0x1700, "run_retry_queue"),
 	FAKE_FUNCTION(LIBRARY, 0x3000, 0x3100, "fdatasync"),
+	FAKE_FUNCTION(LIBRARY, 0x3100, 0x3200, "__libc_start_call_main"),
+	FAKE_FUNCTION(LIBRARY, 0x3200, 0x3300, "getaddrinfo"),
+	FAKE_FUNCTION(LIBRARY, 0x3300, 0x3400, "pthread_mutex_lock"),
+	FAKE_FUNCTION(DATABASE, 0x5000, 0x5100, "lock_wait"),
 	KERNEL_NAME(0xffffffff81000000, "io_schedule"),
 	KERNEL_NAME(0xffffffff81000200, "do_epoll_wait"),
 	KERNEL_NAME(0xffffffff81000400, "read_events"),
 	KERNEL_NAME(0xffffffff81000600, "futex_wait_queue"),
 	KERNEL_NAME(0xffffffff81000800, "io_cqring_wait"),
 	KERNEL_NAME(0xffffffff81000a00, "jbd2_log_wait_commit"),
+	KERNEL_NAME(0xffffffff81000c00, "__x64_sys_futex"),
+	KERNEL_NAME(0xffffffff81000e00, "futex_wake"),
+	KERNEL_NAME(0xffffffff81001000, "futex_wait_setup"),
+	KERNEL_NAME(0xffffffff81001200, "__x64_sys_recvfrom"),
+	KERNEL_NAME(0xffffffff81001400, "skb_copy_datagram_iter"),
+	KERNEL_NAME(0xffffffff81001600, "asm_exc_page_fault"),
+	KERNEL_NAME(0xffffffff81001800, "do_wp_page"),
+	KERNEL_NAME(0xffffffff81001a00, "hrtimer_nanosleep"),
+	KERNEL_NAME(0xffffffff81001c00, "__x64_sys_madvise"),
 };
 
 static void require(bool holds)
@@ -162,6 +178,11 @@ static void announce(struct fake_profile *fake, uint32_t pid, const char *comm, 
 	mapping.end = 0x4000;
 	mapping.inode++;
 	mapping.path = LIBRARY;
+	require(event_encode_mapping(&buffer, &mapping) == 0);
+	mapping.start = mapping.file_offset = 0x5000;
+	mapping.end = 0x6000;
+	mapping.inode++;
+	mapping.path = DATABASE;
 	require(event_encode_mapping(&buffer, &mapping) == 0);
 	play(fake, &buffer);
 }
@@ -400,28 +421,48 @@ void account_slow_io(struct fake_profile *fake, const struct account_slow_io *re
 	sink.ops->on_slow_io(sink.context, &view);
 }
 
-static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint8_t state,
-			 uint32_t pid, const char *comm, uint64_t count, struct fake_ips user)
+static void play_sample(struct fake_profile *fake, struct sample_view sample, const char *comm)
 {
-	struct sample_view sample = {.time_ns = ACCOUNT_START_NS + SECOND,
-				     .pid = pid,
-				     .tid = pid,
-				     .kind = kind,
-				     .state = state,
-				     .user_end = PKBPF_END_ROOT,
-				     .count = count,
-				     .weight = count,
-				     .user_ips = user.items,
-				     .user_count = user.count};
 	struct event_buffer buffer = {0};
 
+	sample.time_ns = ACCOUNT_START_NS + SECOND;
+	sample.tid = sample.pid;
+	sample.user_end = PKBPF_END_ROOT;
+	sample.weight = sample.count;
 	snprintf(sample.comm, sizeof(sample.comm), "%s", comm);
 	require(event_encode_sample(&buffer, &sample) == 0);
 	play(fake, &buffer);
-	if (kind == PKBPF_PROFILE_CPU) {
-		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += count;
-		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_RECORDED] += count;
+	if (sample.kind == PKBPF_PROFILE_CPU) {
+		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += sample.count;
+		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_RECORDED] += sample.count;
 	}
+}
+
+static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint8_t state,
+			 uint32_t pid, const char *comm, uint64_t count, struct fake_ips user)
+{
+	play_sample(fake,
+		    (struct sample_view){.pid = pid,
+					 .kind = kind,
+					 .state = state,
+					 .count = count,
+					 .user_ips = user.items,
+					 .user_count = user.count},
+		    comm);
+}
+
+void account_kernel_samples(struct fake_profile *fake, uint32_t pid, const char *comm,
+			    uint64_t count, struct fake_ips kernel, struct fake_ips user)
+{
+	play_sample(fake,
+		    (struct sample_view){.pid = pid,
+					 .kind = PKBPF_PROFILE_CPU,
+					 .count = count,
+					 .kernel_ips = kernel.items,
+					 .kernel_count = kernel.count,
+					 .user_ips = user.items,
+					 .user_count = user.count},
+		    comm);
 }
 
 void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,

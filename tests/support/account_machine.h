@@ -60,6 +60,9 @@ struct account_slow_io {
 void account_slow_io(struct fake_profile *fake, const struct account_slow_io *request);
 void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		     struct fake_ips user);
+/* The same in the kernel. */
+void account_kernel_samples(struct fake_profile *fake, uint32_t pid, const char *comm,
+			    uint64_t count, struct fake_ips kernel, struct fake_ips user);
 void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		    struct fake_ips user);
 /* The same of faults that had to read. */
@@ -79,18 +82,34 @@ void account_memory_limit(struct fake_profile *fake, uint64_t id, const char *pa
 void account_end(struct fake_profile *fake);
 
 /* user addresses */
-#define ACCOUNT_MAIN	  0x1010		/* main */
-#define ACCOUNT_QUERY	  0x1110		/* exec_query */
-#define ACCOUNT_FLUSH	  0x1210		/* XLogFlush */
-#define ACCOUNT_APPEND	  0x1310		/* list_append */
-#define ACCOUNT_SPIN	  0x1410		/* spin<int> */
-#define ACCOUNT_LOCK	  0x1510		/* pthread_mutex_lock */
-#define ACCOUNT_FSYNC	  0x3010		/* fdatasync, of the C library */
-#define ACCOUNT_IO_SLEEP  0xffffffff81000010ULL /* io_schedule */
-#define ACCOUNT_EPOLL	  0xffffffff81000210ULL /* do_epoll_wait */
-#define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */
-#define ACCOUNT_RING	  0xffffffff81000810ULL /* io_cqring_wait */
-#define ACCOUNT_FUTEX	  0xffffffff81000610ULL /* futex_wait_queue */
-#define ACCOUNT_JOURNAL	  0xffffffff81000a10ULL /* jbd2_log_wait_commit */
+#define ACCOUNT_MAIN	   0x1010		 /* main */
+#define ACCOUNT_QUERY	   0x1110		 /* exec_query */
+#define ACCOUNT_FLUSH	   0x1210		 /* XLogFlush */
+#define ACCOUNT_APPEND	   0x1310		 /* list_append */
+#define ACCOUNT_SPIN	   0x1410		 /* spin<int> */
+#define ACCOUNT_LOCK	   0x1510		 /* pthread_mutex_lock */
+#define ACCOUNT_OWN_WAIT   0x1610		 /* lock_wait, of the program */
+#define ACCOUNT_RETRY	   0x1710		 /* run_retry_queue */
+#define ACCOUNT_UNNAMED	   0x1f10		 /* of the program, without a name */
+#define ACCOUNT_FSYNC	   0x3010		 /* fdatasync, of the C library */
+#define ACCOUNT_BEGIN	   0x3110		 /* __libc_start_call_main */
+#define ACCOUNT_RESOLVE	   0x3210		 /* getaddrinfo */
+#define ACCOUNT_LIBC_LOCK  0x3310		 /* pthread_mutex_lock, of the C library */
+#define ACCOUNT_ROW_WAIT   0x5010		 /* lock_wait, of mysqld */
+#define ACCOUNT_IO_SLEEP   0xffffffff81000010ULL /* io_schedule */
+#define ACCOUNT_EPOLL	   0xffffffff81000210ULL /* do_epoll_wait */
+#define ACCOUNT_GETEVENTS  0xffffffff81000410ULL /* read_events */
+#define ACCOUNT_RING	   0xffffffff81000810ULL /* io_cqring_wait */
+#define ACCOUNT_FUTEX	   0xffffffff81000610ULL /* futex_wait_queue */
+#define ACCOUNT_JOURNAL	   0xffffffff81000a10ULL /* jbd2_log_wait_commit */
+#define ACCOUNT_FUTEX_CALL 0xffffffff81000c10ULL /* __x64_sys_futex */
+#define ACCOUNT_WAKE	   0xffffffff81000e10ULL /* futex_wake */
+#define ACCOUNT_AGAIN	   0xffffffff81001010ULL /* futex_wait_setup */
+#define ACCOUNT_RECEIVE	   0xffffffff81001210ULL /* __x64_sys_recvfrom */
+#define ACCOUNT_MESSAGE	   0xffffffff81001410ULL /* skb_copy_datagram_iter */
+#define ACCOUNT_FAULT	   0xffffffff81001610ULL /* asm_exc_page_fault */
+#define ACCOUNT_COPY	   0xffffffff81001810ULL /* do_wp_page */
+#define ACCOUNT_NANOSLEEP  0xffffffff81001a10ULL /* hrtimer_nanosleep */
+#define ACCOUNT_MADVISE	   0xffffffff81001c10ULL /* __x64_sys_madvise */
 
 #endif

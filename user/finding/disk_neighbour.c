@@ -55,17 +55,20 @@ static struct devices devices_of(const struct analysis *analysis, const struct a
 	return devices;
 }
 
-/* What others transferred on these devices; false: not known. */
+/* What others transferred on these devices, and all on other ones; false: not known. */
 static bool add_devices(const struct analysis *analysis, const struct activity *activity,
-			struct disk_neighbour *neighbour)
+			struct disk_neighbour *neighbour, uint64_t *ret_elsewhere)
 {
 	const struct relation_list *list = profile_relations(analysis->rows->profile);
 	struct devices devices = devices_of(analysis, activity);
 	bool is_known = false;
 	char name[32];
 
+	*ret_elsewhere = 0;
+
 	for (size_t i = 0; i < relation_list_count(list); i++) {
 		const struct relation *relation = relation_list_at(list, i);
+		bool is_used = false;
 
 		for (size_t j = 0; relation->kind == PKBPF_RELATION_DEVICE && j < devices.count;
 		     j++) {
@@ -73,11 +76,13 @@ static bool add_devices(const struct analysis *analysis, const struct activity *
 				 devices.numbers[j] >> 20, devices.numbers[j] & 0xfffff);
 			if (strcmp(relation->text, name) != 0)
 				continue;
-			is_known = true;
+			is_known = is_used = true;
 			neighbour->own_bytes += devices.own_bytes[j];
 			if (relation->value > devices.own_bytes[j])
 				neighbour->all_bytes += relation->value - devices.own_bytes[j];
 		}
+		if (relation->kind == PKBPF_RELATION_DEVICE && !is_used)
+			*ret_elsewhere += relation->value;
 	}
 	return is_known;
 }
@@ -118,17 +123,18 @@ static struct disk_neighbour others_of(const struct analysis *analysis,
 struct disk_neighbour disk_neighbour_of(const struct analysis *analysis,
 					const struct activity *activity)
 {
-	const struct resource_row *sum = &activity->group->sum;
 	struct disk_neighbour others = others_of(analysis, activity), there = {.name = ""};
+	uint64_t elsewhere, least;
 
-	if (!add_devices(analysis, activity, &there)) {
-		others.own_bytes = sum->storage.read_bytes + sum->storage.written_bytes;
-		return others;
-	}
-	/* Who moved that much has done so there, or on a device that nobody waited for. */
-	if (finding_percent((double)others.bytes, (double)there.all_bytes) >= NAMED_PERCENT) {
-		memcpy(there.name, others.name, sizeof(there.name));
-		there.bytes = others.bytes;
-	}
+	/* Without the bytes of devices, others may have moved theirs on any. */
+	if (!add_devices(analysis, activity, &there, &elsewhere))
+		return (struct disk_neighbour){.name = ""};
+	if (finding_percent((double)others.bytes, (double)there.all_bytes) < NAMED_PERCENT)
+		return there;
+	/* Who moved that much has done so there, unless other devices moved as much. */
+	least = others.bytes > elsewhere ? others.bytes - elsewhere : 0;
+	there.is_there = finding_percent((double)least, (double)there.all_bytes) >= NAMED_PERCENT;
+	memcpy(there.name, others.name, sizeof(there.name));
+	there.bytes = others.bytes;
 	return there;
 }

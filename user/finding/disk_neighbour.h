@@ -6,9 +6,10 @@
 #include "finding/analysis.h"
 
 struct disk_neighbour {
-	char name[64]; /* who moved most; "": nobody, or nobody who moved a good part */
-	uint64_t bytes;
-	/* On devices that the group used; where bytes of devices are not known, on all. */
+	char name[64];	/* who moved most; "": nobody, or nobody who moved a good part */
+	uint64_t bytes; /* of it, on whatever device */
+	bool is_there;	/* a good part of what others moved on these devices must have been its */
+	/* On devices that the group used; 0: bytes of devices are not known. */
 	uint64_t all_bytes, own_bytes;
 };
 

@@ -62,8 +62,8 @@ static bool is_before(const struct finding *a, const struct finding *b)
 {
 	if (a->tier != b->tier)
 		return a->tier < b->tier;
-	if (a->severity != b->severity)
-		return a->severity > b->severity;
+	if (a->cost != b->cost)
+		return a->cost > b->cost;
 	return rule_number(a) < rule_number(b);
 }
 
@@ -96,8 +96,11 @@ void findings_offer(struct findings *findings, struct finding *finding)
 
 	if (finding->severity < LEAST_SEVERITY)
 		return;
+	/* Counters may be read a moment after a short interval. */
 	if (finding->severity > 100)
 		finding->severity = 100;
+	if (!(finding->cost > 0))
+		finding->cost = finding->severity;
 	compose(finding);
 	while (at > 0 && is_before(finding, &findings->findings[at - 1]))
 		at--;
@@ -108,9 +111,6 @@ void findings_offer(struct findings *findings, struct finding *finding)
 	memmove(&findings->findings[at + 1], &findings->findings[at],
 		(findings->count - at) * sizeof(*finding));
 	findings->findings[at] = *finding;
-	/* Counters may be read a moment after a short interval. */
-	if (findings->findings[at].severity > 100)
-		findings->findings[at].severity = 100;
 	findings->count++;
 	if (count_of_rule(findings, finding->rule) > FINDING_MAX_PER_RULE)
 		drop_last(findings, finding->rule);

@@ -40,10 +40,13 @@ struct finding {
 	char text[FINDING_TEXT_SIZE];	  /* all of it, as reports say it */
 	uint32_t pid;			  /* 0: not about one process */
 	double severity;		  /* 0 to 100: part of somebody's time, or of a resource */
+	/* Time of threads that would go, in percent of the interval, also above 100: findings are
+	 * told in its order. 0: as severe, set by findings_offer(). */
+	double cost;
 };
 
 struct findings {
-	struct finding findings[FINDING_MAX]; /* worst first */
+	struct finding findings[FINDING_MAX]; /* by tier, most cost first */
 	size_t count;
 };
 

@@ -14,6 +14,8 @@
 #define CALL_PERCENT 50
 /* Of the time in it, in copying: then it does what it is for. */
 #define COPY_PERCENT 25
+/* Of the time in a call that looks, in taking what has come: more, and it does not look in vain. */
+#define TAKING_PERCENT 5
 /* Per call, on average: copying more costs as much as the call. */
 #define SMALL_BYTES 512
 /* Of the CPU time, in page faults and in giving memory back. */
@@ -24,6 +26,8 @@
 #define FAULTS_PER_SECOND 5000
 /* Frames, from the leaf: what a spin lock calls is short. */
 #define SPIN_DEPTH 2
+/* The same of what copies. */
+#define COPY_DEPTH 3
 /* Per second: who looks and never waits has fewer. */
 #define SPIN_SLEEPS_PER_SECOND 100
 
@@ -32,16 +36,18 @@ enum { CALLS = 64 };
 struct call {
 	char name[32];
 	uint64_t weight, copying;
+	uint64_t waiting; /* in what waits until a futex changes */
+	uint64_t taking;  /* in what takes messages that have come */
 };
 
 struct kernel_work {
 	const struct analysis *analysis;
 	struct call calls[CALLS];
 	size_t call_count;
-	uint64_t all, faults;
-	uint64_t spinning;   /* in functions that wait for a spin lock */
-	const char *spinner; /* one of them */
-	uint64_t entries;    /* between the program and the call */
+	uint64_t all, faults, copies; /* faults: with copies of pages that are written */
+	uint64_t spinning;	      /* in functions that wait for a spin lock */
+	const char *spinner;	      /* one of them */
+	uint64_t entries;	      /* between the program and the call */
 };
 
 static bool begins_with(const char *text, const char *start)
@@ -84,28 +90,47 @@ static bool is_fault(const char *name)
 	       !strcmp(name, "do_page_fault");
 }
 
-/* Waits for a lock without giving up the CPU. */
-static bool is_spin_lock(const char *name)
+static bool is_copy_on_write(const char *name)
 {
-	static const char *const names[] = {
-		"pthread_spin_lock",
-		"__pthread_spin_lock",
-		"native_queued_spin_lock_slowpath",
-		"__pv_queued_spin_lock_slowpath",
-		"osq_lock",
-		"mutex_spin_on_owner",
-		"rwsem_spin_on_owner",
-		"perform_spin_delay", /* PostgreSQL */
-		"s_lock",
-		"ut_delay",	     /* InnoDB */
-		"SpinPause",	     /* Java */
-		"runtime.procyield", /* Go */
-		"sync.(*Mutex).lockSlow",
-		"absl::synchronization_internal::MutexDelay",
+	return begins_with(name, "do_wp_page") || begins_with(name, "wp_page_copy") ||
+	       begins_with(name, "do_cow_fault");
+}
+
+/* Takes data from a socket: it did not look in vain. */
+static bool takes_message(const char *name)
+{
+	return begins_with(name, "skb_copy_datagram") || begins_with(name, "__skb_datagram_iter") ||
+	       begins_with(name, "skb_consume_udp") || begins_with(name, "consume_skb") ||
+	       begins_with(name, "unix_stream_read_actor") || begins_with(name, "tcp_eat_recv_skb");
+}
+
+/* Waits for a lock without giving up the CPU. */
+static bool is_spin_lock(const struct function *function)
+{
+	/* Others have functions of these names, too: module "" is any. */
+	static const struct {
+		const char *name, *module;
+	} names[] = {
+		{"pthread_spin_lock", ""},
+		{"__pthread_spin_lock", ""},
+		{"native_queued_spin_lock_slowpath", ""},
+		{"__pv_queued_spin_lock_slowpath", ""},
+		{"osq_lock", ""},
+		{"mutex_spin_on_owner", ""},
+		{"rwsem_spin_on_owner", ""},
+		{"perform_spin_delay", "postgres"},
+		{"s_lock", "postgres"},
+		{"ut_delay", "mysqld"},
+		{"ut_delay", "mariadbd"},
+		{"SpinPause", "libjvm"},
+		{"runtime.procyield", ""}, /* Go */
+		{"sync.(*Mutex).lockSlow", ""},
+		{"absl::synchronization_internal::MutexDelay", ""},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (begins_with(name, names[i]))
+		if (begins_with(function->name, names[i].name) &&
+		    begins_with(function->module, names[i].module))
 			return true;
 	return false;
 }
@@ -138,68 +163,89 @@ static bool call_of_library(const char *name)
 	return false;
 }
 
-static void add_stack(void *context, const struct row_weight *weight)
-{
-	struct kernel_work *work = context;
-	const char *name = NULL;
-	bool in_fault = false, in_copy = false, in_entry = false;
-	const uint32_t *functions;
-	const char *spinner = NULL;
-	struct call *call;
-	size_t count;
+/* What one stack has. */
+struct stack_marks {
+	const char *call, *spinner; /* NULL: none */
+	bool fault, copy, entry, wait, take, write;
+};
 
-	work->all += weight->stack.weight;
-	functions = resource_rows_stack(work->analysis->rows, weight->stack.stack, &count);
+static void mark_kernel(struct stack_marks *marks, const struct function *function, bool is_near)
+{
+	const char *name = function->name, *call = call_name(function);
+
+	marks->fault |= is_fault(name);
+	marks->entry |= begins_with(name, "entry_SYSCALL") || begins_with(name, "do_syscall_64") ||
+			begins_with(name, "syscall_") || begins_with(name, "el0_svc");
+	marks->copy |= is_near && copies(name);
+	marks->wait |= begins_with(name, "futex_wait") || begins_with(name, "__futex_wait");
+	marks->take |= takes_message(name);
+	marks->write |= is_copy_on_write(name);
+	if (call)
+		marks->call = call;
+}
+
+static struct stack_marks marks_of(const struct analysis *analysis, uint32_t stack)
+{
+	struct stack_marks marks = {0};
+	size_t count;
+	const uint32_t *functions = resource_rows_stack(analysis->rows, stack, &count);
+
 	for (size_t i = 0; i < count; i++) {
 		const struct function *function =
-			function_table_get(work->analysis->rows->functions, functions[i]);
+			function_table_get(analysis->rows->functions, functions[i]);
 
-		if (i < SPIN_DEPTH && is_spin_lock(function->name))
-			spinner = function->name;
+		if (i < SPIN_DEPTH && is_spin_lock(function))
+			marks.spinner = function->name;
 		/* The C library's function for a call: on its way in or out. */
 		if (i == 0 && begins_with(function->module, "libc.") &&
 		    call_of_library(function->name))
-			in_entry = true;
-		if (function->mark != FUNCTION_KERNEL)
-			continue;
-		in_fault |= is_fault(function->name);
-		in_entry |= begins_with(function->name, "entry_SYSCALL") ||
-			    begins_with(function->name, "do_syscall_64") ||
-			    begins_with(function->name, "syscall_") ||
-			    begins_with(function->name, "el0_svc");
-		in_copy |= i < 3 && copies(function->name);
-		name = call_name(function) ? call_name(function) : name;
+			marks.entry = true;
+		if (function->mark == FUNCTION_KERNEL)
+			mark_kernel(&marks, function, i < COPY_DEPTH);
 	}
-	if (spinner) {
-		work->spinning += weight->stack.weight;
-		work->spinner = spinner;
+	return marks;
+}
+
+static void add_stack(void *context, const struct row_weight *weight)
+{
+	struct kernel_work *work = context;
+	struct stack_marks marks = marks_of(work->analysis, weight->stack.stack);
+	struct call *call = marks.call ? call_get(work, marks.call) : NULL;
+	uint64_t value = weight->stack.weight;
+
+	work->all += value;
+	if (marks.spinner) {
+		work->spinning += value;
+		work->spinner = marks.spinner;
 	}
-	work->faults += in_fault ? weight->stack.weight : 0;
-	work->entries += in_entry && !name ? weight->stack.weight : 0;
-	call = name ? call_get(work, name) : NULL;
+	work->faults += marks.fault ? value : 0;
+	work->copies += marks.fault && marks.write ? value : 0;
+	work->entries += marks.entry && !marks.call ? value : 0;
 	if (!call)
 		return;
-	call->weight += weight->stack.weight;
-	call->copying += in_copy ? weight->stack.weight : 0;
+	call->weight += value;
+	call->copying += marks.copy ? value : 0;
+	call->waiting += marks.wait ? value : 0;
+	call->taking += marks.take ? value : 0;
 }
 
 static const char *const freeing_calls[] = {"munmap", "madvise", "brk", "mremap",
 					    "process_madvise"};
 static const char *const looking_calls[] = {
-	"sched_yield", "poll",		"ppoll",	   "select",   "pselect6",     "epoll_wait",
-	"epoll_pwait", "nanosleep",	"clock_nanosleep", "recvfrom", "recvmsg",      "futex",
-	"getppid",     "clock_gettime", "wait4",	   "waitid",   "epoll_pwait2",
+	"sched_yield", "poll",	      "ppoll",	   "select",	      "pselect6",
+	"epoll_wait",  "epoll_pwait", "nanosleep", "clock_nanosleep", "recvfrom",
+	"recvmsg",     "futex",	      "wait4",	   "waitid",	      "epoll_pwait2",
 };
 
 /* Calls that transfer or tell little at a time; others wait for a disk, or do much. */
 static const char *const small_calls[] = {
-	"read",	      "pread64",    "readv",	    "write",	      "pwrite64", "writev",
-	"recvfrom",   "recvmsg",    "sendto",	    "sendmsg",	      "lseek",	  "newfstat",
-	"newfstatat", "newstat",    "newlstat",	    "openat",	      "open",	  "close",
-	"access",     "faccessat",  "faccessat2",   "getpid",	      "gettid",	  "getuid",
-	"ioctl",      "fcntl",	    "gettimeofday", "statx",	      "time",	  "getrusage",
-	"readlink",   "readlinkat", "times",	    "rt_sigprocmask", "kill",	  "tgkill",
-	"dup2",	      "getdents64",
+	"read",	      "pread64",    "readv",	     "write",	       "pwrite64", "writev",
+	"recvfrom",   "recvmsg",    "sendto",	     "sendmsg",	       "lseek",	   "newfstat",
+	"newfstatat", "newstat",    "newlstat",	     "openat",	       "open",	   "close",
+	"access",     "faccessat",  "faccessat2",    "getpid",	       "gettid",   "getuid",
+	"ioctl",      "fcntl",	    "gettimeofday",  "statx",	       "time",	   "getrusage",
+	"readlink",   "readlinkat", "times",	     "rt_sigprocmask", "kill",	   "tgkill",
+	"dup2",	      "getdents64", "clock_gettime", "getppid",	       "futex",
 };
 
 static bool is_among(const char *name, const char *const *names, size_t count)
@@ -303,6 +349,17 @@ static void say_call_sizes(struct finding *finding, const struct analysis *analy
 			    human_count((char[HUMAN_SIZE]){0}, calls), what, bytes);
 }
 
+/* Whether it looks for something that does not come. A futex is waited for or woken, and a socket
+ * has messages or none: the call alone does not tell. */
+static bool looks_in_vain(const struct call *call)
+{
+	if (!is_among(call->name, looking_calls, ARRAY_SIZE(looking_calls)))
+		return false;
+	if (!strcmp(call->name, "futex"))
+		return finding_percent((double)call->waiting, (double)call->weight) >= CALL_PERCENT;
+	return finding_percent((double)call->taking, (double)call->weight) < TAKING_PERCENT;
+}
+
 static void find_call(const struct analysis *analysis, const struct activity *activity,
 		      const struct kernel_work *work, struct findings *findings)
 {
@@ -322,7 +379,7 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 		     : 0;
 	if (share < CALL_PERCENT || is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)))
 		return;
-	spins = is_among(most->name, looking_calls, ARRAY_SIZE(looking_calls));
+	spins = looks_in_vain(most);
 	/* Who has to wait in between does not look without end. */
 	if (spins && !never_sleeps && strcmp(most->name, "sched_yield") != 0)
 		return;
@@ -333,6 +390,7 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	finding.severity = computing_severity(analysis, activity);
 	if (finding.severity < CPU_PERCENT)
 		return;
+	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	finding_say_who(&finding, analysis, activity);
 	if (spins)
 		finding_say(finding.cause, "spins: it calls %s in a loop instead of waiting",
@@ -342,10 +400,13 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	say_callers(&finding, analysis, activity, most->name);
 	finding_say(finding.evidence, "%.0f %% of its CPU time in %s", share, most->name);
 	say_call_sizes(&finding, analysis, activity, most->name);
-	finding_say(finding.next, "%s",
-		    spins ? "sleep until there is something to do: a condition, a futex, poll "
-			    "with a time-out"
-			  : "read or write larger blocks: a buffer of some KiB");
+	if (spins)
+		finding_say(finding.next, "sleep until there is something to do: a condition, a "
+					  "futex, poll with a time-out");
+	else if (direction_of(most->name))
+		finding_say(finding.next, "read or write larger blocks: a buffer of some KiB");
+	else
+		finding_say(finding.next, "call it less often: keep what it said");
 	/* It explains the CPU time better than that it is used. */
 	finding.severity += 0.1;
 	findings_offer(findings, &finding);
@@ -363,6 +424,7 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 	finding.severity = computing_severity(analysis, activity);
 	if (share < CALL_PERCENT || finding.severity < CPU_PERCENT)
 		return false;
+	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "spins for a lock that others hold: %s", work->spinner);
 	finding_say_place(finding.place, analysis, activity, &stacks);
@@ -372,6 +434,25 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 	finding.severity += 0.1;
 	findings_offer(findings, &finding);
 	return true;
+}
+
+/* Why pages come again, as far as it was seen. */
+static void say_storm(struct finding *finding, const struct kernel_work *work,
+		      const struct call *freeing)
+{
+	if (finding_percent((double)work->copies, (double)work->faults) >= CALL_PERCENT) {
+		finding_say(finding->cause, "page-fault storm: pages are copied when they are "
+					    "written (shared since a fork)");
+		finding_say(finding->next, "write to less memory while a child shares it");
+	} else if (freeing) {
+		finding_say(finding->cause,
+			    "page-fault storm: memory is given back (%s) and touched again",
+			    freeing->name);
+		finding_say(finding->next,
+			    "keep the memory and use it again (M_TRIM_THRESHOLD, a pool)");
+	} else {
+		finding_say(finding->cause, "page-fault storm: pages come that do not stay");
+	}
 }
 
 static void find_faults(const struct analysis *analysis, const struct activity *activity,
@@ -403,18 +484,18 @@ static void find_faults(const struct analysis *analysis, const struct activity *
 		activity_severity(analysis, activity, part_of_cpu(activity, weight, work->all));
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
+	finding.cost = finding_cost(analysis->rows, part_of_cpu(activity, weight, work->all));
 	/* It explains CPU time better than that it is used. */
-	if (finding_percent((double)weight, (double)work->all) >= CALL_PERCENT)
+	if (finding_percent((double)weight, (double)work->all) >= CALL_PERCENT) {
 		finding.severity = computing_severity(analysis, activity) + 0.1;
+		finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
+	}
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "page-fault storm: memory is given back%s%s%s and touched again",
-		    freeing ? " (" : "", freeing ? freeing->name : "", freeing ? ")" : "");
+	say_storm(&finding, work, freeing);
 	say_callers(&finding, analysis, activity, NULL);
-	finding_say(finding.evidence,
-		    "%.0f minor faults/s, %.0f %% of its CPU time in faults and in giving memory "
-		    "back",
-		    rate, finding_percent((double)weight, (double)work->all));
-	finding_say(finding.next, "keep the memory and use it again (M_TRIM_THRESHOLD, a pool)");
+	finding_say(finding.evidence, "%.0f minor faults/s, %.0f %% of its CPU time in faults%s",
+		    rate, finding_percent((double)weight, (double)work->all),
+		    freeing ? " and in giving memory back" : "");
 	findings_offer(findings, &finding);
 }
 

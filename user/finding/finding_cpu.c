@@ -22,7 +22,7 @@
 struct rival {
 	uint32_t pid;
 	char comm[PKBPF_COMM_SIZE + 1];
-	uint64_t value_ns;
+	uint64_t value_ns, own_ns; /* own: by threads of the group itself */
 };
 
 /* Who ran while this group waited, most first; how many. */
@@ -49,6 +49,8 @@ static size_t rivals_of(const struct analysis *analysis, const struct activity *
 			memcpy(rivals[count++].comm, relation->other_comm, sizeof(rivals[0].comm));
 		}
 		rivals[j].value_ns += relation->value;
+		rivals[j].own_ns +=
+			activity_has_pid(activity, relation->other_pid) ? relation->value : 0;
 		if (rivals[j].pid != relation->other_pid)
 			rivals[j].pid = 0;
 		for (; j > 0 && rivals[j - 1].value_ns < rivals[j].value_ns; j--) {
@@ -67,7 +69,6 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 	struct rival rivals[RIVALS];
 	uint64_t all_ns;
 	size_t count = rivals_of(analysis, activity, rivals, &all_ns);
-	const char *own = activity->group->worst->name;
 
 	for (size_t i = 0; i < count && i < 2; i++) {
 		double share = finding_percent((double)rivals[i].value_ns, (double)all_ns);
@@ -76,8 +77,7 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 			break;
 		finding_say(finding->by, "%s%s", i ? ", " : "meanwhile the CPU ran ",
 			    rivals[i].comm[0] ? rivals[i].comm : "[unknown]");
-		if (!strcmp(rivals[i].comm, own) ||
-		    (rivals[i].pid && activity_has_pid(activity, rivals[i].pid)))
+		if (2 * rivals[i].own_ns > rivals[i].value_ns)
 			finding_say(finding->by, " (its own threads)");
 		else if (rivals[i].pid)
 			finding_say(finding->by, " %" PRIu32, rivals[i].pid);
@@ -166,6 +166,7 @@ static void find_starved(const struct analysis *analysis, struct findings *findi
 	finding.severity = rows->busy_percent * (queue < 20 ? queue / 20 : 1);
 	if (finding.severity > finding_severity(rows, total->waits.runqueue_ns))
 		finding.severity = finding_severity(rows, total->waits.runqueue_ns);
+	finding.cost = finding_cost(rows, total->waits.runqueue_ns);
 	findings_offer(findings, &finding);
 }
 
@@ -228,8 +229,9 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 	finding.severity = queue_severity(analysis, activity);
 	if (finding.severity < ACTIVE_PERCENT || finding_queue_percent(sum) < CPU_QUEUE_PERCENT ||
 	    (sum->known & ROW_HAS_WAIT_LENGTHS && sum->waits.runqueue.p99_ns < RUNQUEUE_P99_NS) ||
-	    finding_targets_are_limited(analysis->rows))
+	    finding_is_limited(analysis, activity))
 		return;
+	finding.cost = finding_cost(analysis->rows, activity->runqueue_ns);
 	finding_say_who(&finding, analysis, activity);
 	if (analysis->has_targets && !has_one_rival(analysis, activity))
 		finding.tier = FINDING_OF_HOST;
@@ -257,7 +259,7 @@ double computing_severity(const struct analysis *analysis, const struct activity
 	return sum->cpu.involuntary > sum->cpu.voluntary && wanted > severity ? wanted : severity;
 }
 
-/* Threads that wait for a lock longer than all of them compute or would: the lock comes first, and
+/* Threads that wait for a lock longer than all of them compute or would: the lock is worse, and
  * where they compute they may well hold it. */
 static double severity_beside_locks(const struct analysis *analysis,
 				    const struct activity *activity, double severity)
@@ -293,9 +295,13 @@ static void find_computing(const struct analysis *analysis, const struct activit
 	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
 		return;
 	finding.severity = severity_beside_locks(analysis, activity, finding.severity);
+	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	/* That it may not compute more is the finding. */
-	if (finding_targets_are_limited(analysis->rows) && finding.severity > ACTIVE_PERCENT)
-		finding.severity = ACTIVE_PERCENT;
+	if (finding_is_limited(analysis, activity)) {
+		finding.severity =
+			finding.severity < ACTIVE_PERCENT ? finding.severity : ACTIVE_PERCENT;
+		finding.cost = finding.cost < ACTIVE_PERCENT ? finding.cost : ACTIVE_PERCENT;
+	}
 	/* Of a whole machine, what is in trouble comes first. One of many CPUs is no bottleneck of
 	 * the host, but all of a program's only thread. */
 	if (!analysis->has_targets) {
@@ -331,6 +337,7 @@ void find_cpu(const struct analysis *analysis, struct findings *findings)
 		/* When everybody waits for CPUs, that is the finding, and not each who does. */
 		if (analysis->has_targets || !starved)
 			find_queue(analysis, &analysis->activities[i], findings);
+		find_stopped(analysis, &analysis->activities[i], findings);
 		find_computing(analysis, &analysis->activities[i], findings);
 	}
 }

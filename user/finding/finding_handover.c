@@ -122,6 +122,10 @@ bool find_handover(const struct analysis *analysis, const struct activity *activ
 		finding.severity = finding_severity(analysis->rows, activity->active_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return false;
+	/* Switches that take most of the CPU time explain all of it. */
+	finding.cost = finding_cost(analysis->rows, 2 * cost_ns >= (double)activity->on_cpu_ns
+							    ? activity->on_cpu_ns
+							    : (uint64_t)cost_ns);
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "hands over without end: its threads wake each other for a few "
 				   "microseconds of work");

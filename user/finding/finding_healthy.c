@@ -8,6 +8,8 @@
 
 /* Of wall time, to be named. */
 #define NAMED_PERCENT 5
+/* Of the wall time, held up by whatever it is. */
+#define SMALL_PERCENT 10
 /* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
 #define NAMELESS_PERCENT 50
 
@@ -72,6 +74,24 @@ static bool may_wait_for_a_lock(const struct analysis *analysis, const struct ac
 		       NAMELESS_PERCENT;
 }
 
+/* Waits that are for nothing but work or time. */
+#define IDLE                                                                                       \
+	(WAIT_CLASS_BIT(WORK) | WAIT_CLASS_BIT(TIMER) | WAIT_CLASS_BIT(RUNTIME_WORK) |             \
+	 WAIT_CLASS_BIT(PG_WORK) | WAIT_CLASS_BIT(PG_SLEEP))
+
+/* Is all known that may limit it, and small? What its other waits are for, their stacks do not
+ * tell: of a socket an answer may be due, or none. */
+static bool is_all_small(const struct analysis *analysis, const struct activity *activity)
+{
+	uint64_t held_ns = activity->runqueue_ns + activity->group->sum.waits.stopped_ns;
+
+	if (!activity->has_waits || finding_is_limited(analysis, activity))
+		return false;
+	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++)
+		held_ns += IDLE & 1ULL << class ? 0 : activity->waits[class].time_ns;
+	return finding_percent((double)held_ns, (double)activity->wall_ns) < SMALL_PERCENT;
+}
+
 static void find_one(const struct analysis *analysis, const struct activity *activity,
 		     struct findings *findings)
 {
@@ -88,16 +108,15 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 	finding.severity = 1 + finding_severity(analysis->rows, activity->on_cpu_ns) / 2;
 	finding_say_who(&finding, analysis, activity);
 	/* A busy machine does not hide what it does. */
-	finding_say(finding.cause, "nothing%s limits it",
-		    has_finding(findings, activity, FINDING_OF_HOST) ? " else" : "");
+	finding_say(finding.cause, "nothing%s %s it",
+		    has_finding(findings, activity, FINDING_OF_HOST) ? " else" : "",
+		    is_all_small(analysis, activity) ? "limits" : "is known to limit");
 	finding_say(finding.evidence, "wall time: %.0f %% on CPU", cpu > 100 ? 100 : cpu);
 	if (cpu >= NAMED_PERCENT && finding_say_place(place, analysis, activity, &stacks) > 0)
 		finding_say(finding.evidence, " in `%s`", place);
 	if (activity->has_waits)
 		say_waits(&finding, analysis, activity);
 	if (activity->has_waits && may_wait_for_a_lock(analysis, activity)) {
-		finding.cause[0] = '\0';
-		finding_say(finding.cause, "nothing is known to limit it");
 		finding_say(finding.next,
 			    "its threads wake each other: whether for a lock or for work, the "
 			    "program's functions tell, which have no names here");

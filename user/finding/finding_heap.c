@@ -64,7 +64,7 @@ static void find_leak(const struct analysis *analysis, const struct activity *ac
 	say_path(finding.place, rows, place);
 	finding_say(finding.evidence,
 		    "%s +- %s not freed; of what it allocated first, %.0f %% is "
-		    "alive, and none of that goes any more",
+		    "alive",
 		    human_bytes(a, place->live.bytes), human_bytes(b, place->live.error_bytes),
 		    (double)place->stays_permille / 10);
 	if (others > 0)
@@ -72,7 +72,9 @@ static void find_leak(const struct analysis *analysis, const struct activity *ac
 			    human_bytes(a, human_whole(others)));
 	if (rows->machine.known && place->growth_per_second)
 		finding_say(
-			finding.next, "free it, or limit its number; memory lasts for %s",
+			finding.next,
+			"free it, or limit its number (a cache that is not full yet ends by "
+			"itself); memory lasts for %s",
 			human_time(a, left / place->growth_per_second < UINT64_MAX / NS_PER_SECOND
 					      ? left / place->growth_per_second * NS_PER_SECOND
 					      : UINT64_MAX));
@@ -145,10 +147,11 @@ static void find_kept(const struct analysis *analysis, const struct activity *ac
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "holds %s that it has freed", human_bytes(a, kept));
 	place = survivors_of(analysis, row->pid, &objects);
-	finding_say(finding.evidence, "its heap fell from %s to %s, its resident memory from %s",
+	/* The peaks may be of different times. */
+	finding_say(finding.evidence, "its heap fell from %s to %s, resident memory is %s",
 		    human_bytes(a, row->heap.peak_bytes), human_bytes(b, row->heap.live_bytes),
-		    human_bytes(c, row->memory.peak_rss_bytes));
-	finding_say(finding.evidence, " to %s", human_bytes(a, row->memory.rss_bytes));
+		    human_bytes(c, row->memory.rss_bytes));
+	finding_say(finding.evidence, " (peak %s)", human_bytes(a, row->memory.peak_rss_bytes));
 	/* Pages without any block that is alive can be given back. */
 	if (!place || objects < kept / PAGE_BYTES / 2) {
 		finding_say(finding.next, "malloc_trim(0) gives whole free pages back (glibc)");

@@ -61,8 +61,10 @@ static void say_lost(enum finding_rule_number rule, const char *what, uint64_t l
 
 	if (percent < LOST_PERCENT)
 		return;
-	finding_say(finding.cause, "%.1f %% of the %s were lost (%s): shares may be off by as much",
-		    percent > 100 ? 100 : percent, what, human_count((char[HUMAN_SIZE]){0}, lost));
+	finding_say(finding.cause, "%.1f %% of the %s were lost (%s): %s",
+		    percent > 100 ? 100 : percent, what, human_count((char[HUMAN_SIZE]){0}, lost),
+		    rule == FINDING_RULE_samples_lost ? "shares may be off by as much"
+						      : "their times are missing");
 	finding.severity = percent;
 	finding.tier = FINDING_OF_RUN;
 	/* About the profile, not about a program. */

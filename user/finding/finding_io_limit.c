@@ -8,9 +8,9 @@
 
 /* Of a wait, in service at the device: less, and something else holds it up. */
 #define DEVICE_PART_PERCENT 50
-/* Of the limit, used by the group: others of its cgroup may use the rest, but who uses less is not
- * held back by it. */
-#define USED_PERCENT 10
+/* Of the limit, used by the groups that it was seen to hold: who uses less is not held back by it.
+ * Not all of a cgroup need be targets, and bursts come to it before their mean does. */
+#define USED_PERCENT 50
 
 static bool is_near(double rate, double limit)
 {
@@ -18,12 +18,12 @@ static bool is_near(double rate, double limit)
 }
 
 /* "rbps=1048576 wiops=30 in /a", or "30 writes/s in /a". */
-static bool is_reached(const char *text, const struct resource_row *sum, double seconds)
+static bool is_reached(const char *text, const struct row_blockio *sum, double seconds)
 {
 	static const char *const of_requests[] = {"reads/s", "writes/s", "riops=", "wiops="};
 	static const char *const of_bytes[] = {"bytes read/s", "bytes written/s", "rbps=", "wbps="};
-	double requests[2] = {(double)sum->blockio.reads, (double)sum->blockio.writes},
-	       bytes[2] = {(double)sum->blockio.read_bytes, (double)sum->blockio.written_bytes};
+	double requests[2] = {(double)sum->reads, (double)sum->writes},
+	       bytes[2] = {(double)sum->read_bytes, (double)sum->written_bytes};
 
 	for (size_t i = 0; i < 4; i++) {
 		const char *at = strstr(text, of_requests[i]);
@@ -43,6 +43,39 @@ static bool is_reached(const char *text, const struct resource_row *sum, double 
 	return false;
 }
 
+static bool has_limit(const struct analysis *analysis, const struct activity *activity,
+		      const char *text)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == PKBPF_RELATION_IO_LIMIT && !strcmp(relation->text, text) &&
+		    activity_has_pid(activity, relation->pid))
+			return true;
+	}
+	return false;
+}
+
+/* Of all groups in the cgroup. */
+static struct row_blockio used_of(const struct analysis *analysis, const char *text)
+{
+	struct row_blockio used = {0};
+
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct row_blockio *sum = &analysis->activities[i].group->sum.blockio;
+
+		if (!has_limit(analysis, &analysis->activities[i], text))
+			continue;
+		used.reads += sum->reads;
+		used.writes += sum->writes;
+		used.read_bytes += sum->read_bytes;
+		used.written_bytes += sum->written_bytes;
+	}
+	return used;
+}
+
 const struct relation *finding_io_limit(const struct analysis *analysis,
 					const struct activity *activity, uint64_t wait_ns)
 {
@@ -55,10 +88,13 @@ const struct relation *finding_io_limit(const struct analysis *analysis,
 		return NULL;
 	for (size_t i = 0; i < relation_list_count(list); i++) {
 		const struct relation *relation = relation_list_at(list, i);
+		struct row_blockio used;
 
-		if (relation->kind == PKBPF_RELATION_IO_LIMIT &&
-		    activity_has_pid(activity, relation->pid) &&
-		    is_reached(relation->text, sum, seconds))
+		if (relation->kind != PKBPF_RELATION_IO_LIMIT ||
+		    !activity_has_pid(activity, relation->pid))
+			continue;
+		used = used_of(analysis, relation->text);
+		if (is_reached(relation->text, &used, seconds))
 			return relation;
 	}
 	return NULL;

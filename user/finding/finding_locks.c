@@ -14,6 +14,10 @@
 /* Of the waits, ended by threads that run the same function as the waiters: what they wait for is
  * what these give back. */
 #define SIBLING_PERCENT 75
+/* Of the interval, a lock that one thread at a time holds; samples are no exact times. */
+#define HELD_PERCENT_MAX 110
+/* Of the interval, the mean of waits that did not end in it. */
+#define WHOLE_PERCENT 98
 /* Fewer samples tell little. */
 #define LEAST_SAMPLES 8
 /* Of one CPU: who uses less has nothing to do. */
@@ -57,6 +61,20 @@ static void add_holder(void *context, const struct row_weight *weight)
 		sum->weight += weight->stack.weight;
 }
 
+/* Whether the time below a function can be that in which the lock was held: by one thread at a
+ * time, so no longer than the interval, and while others wait, so no shorter than each of them
+ * waited. Else the function does more than hold the lock, or something else. */
+static bool is_hold(const struct analysis *analysis, const struct activity *activity,
+		    uint64_t classes, uint64_t held_ns)
+{
+	uint64_t threads = activity->group->sum.threads_seen, waited_ns = 0;
+
+	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++)
+		waited_ns += classes & 1ULL << class ? activity->waits[class].time_ns : 0;
+	return finding_cost(analysis->rows, held_ns) <= HELD_PERCENT_MAX &&
+	       2 * held_ns >= waited_ns / (threads ? threads : 1);
+}
+
 /* Where the lock's holder spends its time: on a CPU or waiting, below the function that takes or
  * gives back the lock. */
 static void say_holder(struct finding *finding, const struct analysis *analysis,
@@ -74,6 +92,9 @@ static void say_holder(struct finding *finding, const struct analysis *analysis,
 		return;
 	activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_holder, &cpu);
 	activity_each_stack(analysis, activity, PKBPF_PROFILE_OFFCPU, add_holder, &waits);
+	if (!is_hold(analysis, activity, classes,
+		     waits.weight + (frequency ? cpu.weight * (NS_PER_SECOND / frequency) : 0)))
+		return;
 	stacks.kind = frequency && cpu.weight * (NS_PER_SECOND / frequency) > waits.weight
 			      ? PKBPF_PROFILE_CPU
 			      : PKBPF_PROFILE_OFFCPU;
@@ -161,6 +182,13 @@ static void say_waits(struct finding *finding, const struct activity *activity, 
 		    human_count(count, waits), waits == 1 ? "" : "s");
 }
 
+/* Did no wait end? Then there was no release in all of the interval. */
+static bool is_never_released(const struct analysis *analysis, const struct wait_sums *waits)
+{
+	return waits->count &&
+	       finding_cost(analysis->rows, waits->time_ns / waits->count) >= WHOLE_PERCENT;
+}
+
 static void find_lock(const struct analysis *analysis, const struct activity *activity,
 		      enum wait_class class, struct findings *findings)
 {
@@ -169,19 +197,28 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 	struct finding finding = finding_new(FINDING_RULE_lock_bound);
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
+	bool is_kept = is_never_released(analysis, waits);
 	double part;
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
+	finding.cost = finding_cost(analysis->rows, waits->time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", row->cause);
 	part = finding_say_place(finding.place, analysis, activity, &stacks);
 	say_who_holds(&finding, analysis, activity, class);
+	if (is_kept)
+		finding_say(finding.by, "%snot released in the whole interval",
+			    finding.by[0] ? ", " : "");
 	say_waits(&finding, activity, waits->time_ns, waits->count);
 	finding_say_part(finding.evidence, part);
-	finding_say(finding.next, "%s",
-		    row->next ? row->next : "do less while the lock is held, or divide it");
+	if (is_kept)
+		finding_say(finding.next, "see what its owner does: where that waits for a lock, "
+					  "too, it is a deadlock (gdb: thread apply all bt)");
+	else
+		finding_say(finding.next, "%s",
+			    row->next ? row->next : "do less while the lock is held, or divide it");
 	findings_offer(findings, &finding);
 }
 
@@ -223,14 +260,13 @@ static void find_handed_over(const struct analysis *analysis, const struct activ
 		finding_percent((double)time_ns, (double)activity->active_ns + (double)time_ns);
 	if (finding.severity > finding_severity(analysis->rows, time_ns))
 		finding.severity = finding_severity(analysis->rows, time_ns);
+	finding.cost = finding_cost(analysis->rows, time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s",
-		    by_timer ? "waits for a condition that is not signalled: waits end by their "
-			       "time-out"
-			     : "waits for a resource that other threads give back (a pool is "
-			       "exhausted)");
+		    by_timer ? "its waits for a condition end by their time-out, not by a signal"
+			     : "waits for what other threads give back (a lock, a pool)");
 	finding_say_place(finding.place, analysis, activity, &stacks);
 	if (by_siblings && wakers.place[0])
 		finding_say(finding.by, "given back in `%s`", wakers.place);
@@ -239,7 +275,8 @@ static void find_handed_over(const struct analysis *analysis, const struct activ
 			    finding_percent((double)wakers.timer_ns, (double)wakers.value_ns));
 	say_waits(&finding, activity, time_ns, count);
 	finding_say(finding.next, "%s",
-		    by_timer ? "signal the condition when there is something to do"
+		    by_timer ? "signal the condition when there is something to do, unless it is "
+			       "a clock"
 			     : "hold it for a shorter time, or have more of it");
 	findings_offer(findings, &finding);
 }

@@ -67,7 +67,9 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	if (part > 0)
 		finding_say(finding.evidence, "; %.0f %% of its %s there", part,
 			    has_pages ? "resident pages came" : "page faults");
-	finding_say(finding.next, "record for longer: a cache stops growing, a leak does not");
+	finding_say(finding.next,
+		    "record for longer: a leak grows on, a cache or the loading of data "
+		    "ends");
 	findings_offer(findings, &finding);
 }
 
@@ -97,8 +99,11 @@ static void find_kills(const struct analysis *analysis, const struct activity *a
 	if (!sum->memory.oom_killed)
 		return;
 	finding.severity = 100;
+	finding.cost = FINDING_COST_OF_ALL;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "was killed by the OOM killer");
+	/* The kernel marks all that share the memory it takes, whether it kills them or not. */
+	finding_say(finding.cause, kill ? "was killed by the OOM killer"
+					: "ended when the OOM killer took its memory");
 	if (sum->memory.oom_killed > 1)
 		finding_say(finding.cause, " (%s processes)",
 			    human_count(buffer, sum->memory.oom_killed));
@@ -133,7 +138,7 @@ static void find_low(const struct analysis *analysis, struct findings *findings)
 
 	if (!rows->machine.known || !rows->machine.memory_bytes || left >= MEMORY_LEFT_PERCENT)
 		return;
-	finding_say(finding.cause, "only %s of memory available (%.1f %%)",
+	finding_say(finding.cause, "only %s of memory available by the kernel's estimate (%.1f %%)",
 		    human_bytes(buffer, rows->machine.memory_available_bytes), left);
 	/* Who holds it can be told when all were looked at. */
 	for (size_t i = 0; i < analysis->count && !analysis->has_targets; i++)

@@ -3,6 +3,7 @@
  * connections fail, to whom segments are sent again. */
 #include "finding/finding_network.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,15 +26,23 @@
 #define UNANSWERED_PERCENT 10
 #define UNANSWERED	   3
 #define NAME_SERVER_PORT   53
+/* Resolvers wait a second or more before they ask again. */
+#define TIME_OUT_NS NS_PER_SECOND
 /* Of a segment on Ethernet; messages that are shorter are a segment each, as far as we know. */
 #define SEGMENT_BYTES 1448
 
-struct peer_sum {
-	const struct peer_row *worst; /* of its rows, the one that waits most */
-	uint64_t wait_ns, waits, response_ns, responses, failures, attempts, retransmits, segments;
-	uint64_t sent, received;
+/* What failed, of how much. */
+struct failures {
+	uint64_t count, attempts;
 	uint8_t error; /* the most frequent one; 0: given up */
 	uint64_t error_count;
+};
+
+struct peer_sum {
+	const struct peer_row *worst; /* of its rows, the one that waits most */
+	uint64_t wait_ns, waits, response_ns, responses, retransmits, segments;
+	uint64_t sent, received;
+	struct failures connecting, sending;
 };
 
 static bool is_of(const struct analysis *analysis, const struct activity *activity,
@@ -52,16 +61,31 @@ static uint64_t segments_of(const struct peer_row *row)
 	return full > row->sent ? full : row->sent;
 }
 
-static void take_error(struct peer_sum *sum, const struct peer_row *row)
+/* Does it end what was established, or what needs no connection? */
+static bool is_of_messages(const struct peer_row *row, uint8_t error)
+{
+	return (row->peer && row->peer->address.protocol == PKBPF_NETWORK_UDP) || error == EPIPE ||
+	       error == ECONNRESET;
+}
+
+static void take_failures(struct peer_sum *sum, const struct peer_row *row)
 {
 	for (size_t i = 0; i < row->part_count; i++) {
 		const struct distribution *part = row->parts[i];
+		struct failures *failures;
 
-		if (part->key.measure != PKBPF_NETWORK_FAILURES || part->count <= sum->error_count)
+		if (part->key.measure != PKBPF_NETWORK_FAILURES)
 			continue;
-		sum->error = part->key.state;
-		sum->error_count = part->count;
+		failures = is_of_messages(row, part->key.state) ? &sum->sending : &sum->connecting;
+		failures->count += part->count;
+		failures->attempts += part->count;
+		if (part->count <= failures->error_count)
+			continue;
+		failures->error = part->key.state;
+		failures->error_count = part->count;
 	}
+	sum->connecting.attempts += row->connects.count;
+	sum->sending.attempts += row->sent;
 }
 
 /* All rows of the group's processes with this peer. */
@@ -81,13 +105,11 @@ static struct peer_sum sum_of(const struct analysis *analysis, const struct acti
 		sum.waits += row->waits.count;
 		sum.response_ns += row->responses.total_ns;
 		sum.responses += row->responses.count;
-		sum.failures += row->failures;
-		sum.attempts += row->connects.count + row->failures;
 		sum.retransmits += row->retransmits;
 		sum.segments += segments_of(row);
 		sum.sent += row->sent;
 		sum.received += row->received;
-		take_error(&sum, row);
+		take_failures(&sum, row);
 	}
 	return sum;
 }
@@ -122,59 +144,152 @@ static bool find_slow(const struct analysis *analysis, const struct activity *ac
 		return false;
 	with.active_ns += time_ns;
 	finding.severity = activity_severity(analysis, &with, time_ns);
+	finding.cost = finding_cost(analysis->rows, time_ns);
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "waits for a slow peer (backend) to answer");
+	finding_say(finding.cause, "waits for a peer (backend) to answer");
 	say_peer(&finding, sum->worst->peer);
 	finding_say_wall(finding.evidence, activity, time_ns);
 	finding_say(finding.evidence, " waiting; %s, their first byte after p50 %s, p99 %s",
 		    human_counted(count, sum->responses, "answers"),
 		    human_time(p50, lengths->p50_ns), human_time(p99, lengths->p99_ns));
-	finding_say(finding.next, "profile the peer: this program has nothing to do meanwhile");
+	finding_say(finding.next, "%s", PEER_ADVICE);
 	findings_offer(findings, &finding);
 	return true;
 }
 
+/* Clients try all addresses of a name: what one family fails at, the other may do. */
+static bool reaches_by_other_family(const struct analysis *analysis,
+				    const struct activity *activity, const struct peer_rows *rows,
+				    const struct pkbpf_network_peer *failing)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct pkbpf_network_peer *other =
+			rows->items[i].peer ? &rows->items[i].peer->address : NULL;
+
+		if (other && other->port == failing->port && other->protocol == failing->protocol &&
+		    other->family != failing->family && rows->items[i].connects.count &&
+		    is_of(analysis, activity, &rows->items[i]))
+			return true;
+	}
+	return false;
+}
+
 static void find_failing(const struct analysis *analysis, const struct activity *activity,
-			 const struct peer_sum *sum, struct findings *findings)
+			 const struct peer_rows *rows, const struct peer_sum *sum,
+			 struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_peer_fails);
-	double share = finding_percent((double)sum->failures, (double)sum->attempts);
-	char failures[HUMAN_SIZE], attempts[HUMAN_SIZE];
+	double connecting = finding_percent((double)sum->connecting.count,
+					    (double)sum->connecting.attempts),
+	       sending = finding_percent((double)sum->sending.count, (double)sum->sending.attempts);
+	bool is_sending = sum->connecting.count < FAILURES || connecting < FAILED_PERCENT;
+	const struct failures *failures = is_sending ? &sum->sending : &sum->connecting;
+	double share = is_sending ? sending : connecting;
+	char count[HUMAN_SIZE], attempts[HUMAN_SIZE];
 
-	if (sum->failures < FAILURES || share < FAILED_PERCENT)
+	if (failures->count < FAILURES || share < FAILED_PERCENT)
 		return;
 	finding.severity = share < WAIT_PERCENT ? share : WAIT_PERCENT;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "its connections to a peer fail: %s",
-		    sum->error ? strerror(sum->error) : "given up before they were established");
+	finding_say(finding.cause, "its %s to a peer fail: %s",
+		    is_sending ? "messages" : "connections",
+		    failures->error ? strerror(failures->error)
+				    : "given up before they were established");
 	say_peer(&finding, sum->worst->peer);
-	finding_say(finding.evidence, "%s of %s failed", human_count(failures, sum->failures),
-		    human_counted(attempts, sum->attempts, "attempts"));
+	finding_say(
+		finding.evidence, "%s of %s failed", human_count(count, failures->count),
+		human_counted(attempts, failures->attempts, is_sending ? "messages" : "attempts"));
+	if (!is_sending &&
+	    reaches_by_other_family(analysis, activity, rows, &sum->worst->peer->address)) {
+		finding.is_alarm = false;
+		finding_say(finding.evidence,
+			    "; connections to this port by the other IP version succeed");
+	}
 	finding_say(finding.next, "see whether the peer runs, listens there and has room for more "
 				  "connections");
 	findings_offer(findings, &finding);
 }
 
-/* Over UDP a query is a message, and its answer is one. */
+static bool is_name_server(const struct peer *peer)
+{
+	return peer && peer->address.port == NAME_SERVER_PORT &&
+	       peer->address.protocol == PKBPF_NETWORK_UDP &&
+	       peer->address.role != PKBPF_NETWORK_SERVER;
+}
+
+static bool is_answered(const struct analysis *analysis, const struct activity *activity,
+			const struct peer_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (is_name_server(rows->items[i].peer) && rows->items[i].received &&
+		    is_of(analysis, activity, &rows->items[i]))
+			return true;
+	return false;
+}
+
+struct longest_wait {
+	const struct analysis *analysis;
+	uint64_t max_ns;
+};
+
+static void take_lookup(void *context, const struct row_weight *weight)
+{
+	static const char *const resolvers[] = {"getaddrinfo", "gethostby", "__res_", "res_n",
+						"net.(*Resolver)"};
+	struct longest_wait *longest = context;
+	const uint32_t *functions;
+	size_t count;
+
+	if (weight->stack.max <= longest->max_ns)
+		return;
+	functions = resource_rows_stack(longest->analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++) {
+		const char *name =
+			function_table_get(longest->analysis->rows->functions, functions[i])->name;
+
+		for (size_t j = 0; j < ARRAY_SIZE(resolvers); j++)
+			if (!strncmp(name, resolvers[j], strlen(resolvers[j])))
+				longest->max_ns = weight->stack.max;
+	}
+}
+
+/* Of one wait in a resolver; 0: none is known. */
+static uint64_t longest_lookup_ns(const struct analysis *analysis, const struct activity *activity)
+{
+	struct longest_wait longest = {analysis, 0};
+
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_OFFCPU, take_lookup, &longest);
+	return longest.max_ns;
+}
+
+/* Over UDP a query is a message, and its answer is one. A resolver that asks several servers takes
+ * the first answer: the others are missing without a harm. */
 static void find_lookups(const struct analysis *analysis, const struct activity *activity,
-			 const struct peer_sum *sum, struct findings *findings)
+			 const struct peer_rows *rows, const struct peer_sum *sum,
+			 struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_name_lookup);
-	const struct pkbpf_network_peer *server = &sum->worst->peer->address;
 	uint64_t unanswered = sum->sent > sum->received ? sum->sent - sum->received : 0;
 	double share = finding_percent((double)unanswered, (double)sum->sent);
-	char count[HUMAN_SIZE], sent[HUMAN_SIZE];
+	char count[HUMAN_SIZE], sent[HUMAN_SIZE], time[HUMAN_SIZE];
+	uint64_t wait_ns;
 
-	if (server->port != NAME_SERVER_PORT || server->protocol != PKBPF_NETWORK_UDP ||
-	    unanswered < UNANSWERED || share < UNANSWERED_PERCENT)
+	if (!is_name_server(sum->worst->peer) || unanswered < UNANSWERED ||
+	    share < UNANSWERED_PERCENT)
+		return;
+	wait_ns = longest_lookup_ns(analysis, activity);
+	if (wait_ns < TIME_OUT_NS && is_answered(analysis, activity, rows))
 		return;
 	finding.severity = share;
-	finding.is_alarm = true;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "its lookups of names time out: the DNS server does not answer");
+	finding_say(finding.cause, "its lookups of names %s: the DNS server does not answer",
+		    wait_ns < TIME_OUT_NS ? "fail" : "time out");
 	say_peer(&finding, sum->worst->peer);
-	finding_say(finding.evidence, "%s of %s without an answer, each a wait of seconds",
-		    human_count(count, unanswered), human_counted(sent, sum->sent, "queries"));
+	finding_say(finding.evidence, "%s of %s without an answer", human_count(count, unanswered),
+		    human_counted(sent, sum->sent, "queries"));
+	if (wait_ns >= TIME_OUT_NS)
+		finding_say(finding.evidence, ", the longest wait for one %s",
+			    human_time(time, wait_ns));
 	finding_say(finding.next, "ask that server by hand (dig), see /etc/resolv.conf, or keep "
 				  "the addresses");
 	findings_offer(findings, &finding);
@@ -191,9 +306,11 @@ static void find_retransmits(const struct analysis *analysis, const struct activ
 		return;
 	finding.severity = share < WAIT_PERCENT ? share : WAIT_PERCENT;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "its TCP segments are lost on the way and sent again");
+	/* Probes of the tail are sent again though nothing was lost. */
+	finding_say(finding.cause, "its TCP segments are sent again: lost, or acknowledged late");
 	say_peer(&finding, sum->worst->peer);
-	finding_say(finding.evidence, "%s sent again (about %.0f %%), mean round trip %s",
+	/* On loopback and with large frames there were fewer segments than by their bytes. */
+	finding_say(finding.evidence, "%s sent again (at least %.0f %%), mean round trip %s",
 		    human_counted(count, sum->retransmits, "segments"), share > 100 ? 100 : share,
 		    human_time(seconds, sum->worst->round_trips.count
 						? sum->worst->round_trips.total_ns /
@@ -252,8 +369,8 @@ bool find_network(const struct analysis *analysis, const struct activity *activi
 		find_retransmits(analysis, activity, &sum, findings);
 		if (row->peer->address.role == PKBPF_NETWORK_SERVER)
 			continue;
-		find_failing(analysis, activity, &sum, findings);
-		find_lookups(analysis, activity, &sum, findings);
+		find_failing(analysis, activity, rows, &sum, findings);
+		find_lookups(analysis, activity, rows, &sum, findings);
 		has_slow = find_slow(analysis, activity, &sum, findings) || has_slow;
 	}
 	return has_slow;

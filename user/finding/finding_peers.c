@@ -163,6 +163,7 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	if (!peer || !count || time_ns / count < ANSWER_NS)
 		return;
 	finding.severity = severity_beside(analysis, activity, time_ns);
+	finding.cost = finding_cost(analysis->rows, time_ns);
 	if (finding.severity < SLEEP_PERCENT)
 		return;
 	if (mostly_waits_for_itself(activity, time_ns))
@@ -170,7 +171,7 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	finding_say_who(&finding, analysis, activity);
 	finding.is_alarm = is_sure;
 	finding_say(finding.cause,
-		    is_sure ? "waits for a slow peer (backend) to answer"
+		    is_sure ? "waits for a peer (backend) to answer"
 			    : "waits for its server to answer, or to send something");
 	finding_say_place(finding.place, analysis, activity, &stacks);
 	say_peer(&finding, peer);
@@ -183,9 +184,8 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 			    ended_by(analysis, activity, classes, peer->other_comm));
 	finding_say_wall(finding.evidence, activity, time_ns);
 	finding_say(finding.evidence, " waiting");
-	finding_say(finding.next, is_sure ? "profile the peer: this program has nothing to do "
-					    "meanwhile"
-					  : "profile the peer, if an answer is due");
+	finding_say(finding.next, "%s",
+		    is_sure ? PEER_ADVICE : "profile the peer, if an answer is due");
 	findings_offer(findings, &finding);
 }
 
@@ -200,6 +200,7 @@ static void find_full(const struct analysis *analysis, const struct activity *ac
 	char time[HUMAN_SIZE], count[HUMAN_SIZE], text[PEER_TEXT_SIZE];
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
+	finding.cost = finding_cost(analysis->rows, waits->time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
@@ -230,7 +231,7 @@ static uint64_t failures_of(const struct analysis *analysis, const struct activi
 	return 0;
 }
 
-/* A function of the sleeping program that says so itself. */
+/* A function of the sleeping program that says so itself; it may rest after what went well. */
 static bool names_a_retry(const char *place)
 {
 	static const char *const words[] = {"retry",   "Retry",	  "reconnect", "Reconnect",
@@ -254,12 +255,13 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	bool fails, looks;
 
 	finding.severity = severity_beside(analysis, activity, sleeps->time_ns);
+	finding.cost = finding_cost(analysis->rows, sleeps->time_ns);
 	if (finding.severity < SLEEP_PERCENT || seconds <= 0)
 		return;
 	finding_say_place(finding.place, analysis, activity, &stacks);
 	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
 		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
-		names_a_retry(finding.place);
+		(failures && names_a_retry(finding.place));
 	looks = (double)sleeps->count >= LOOKS_PER_SECOND * seconds &&
 		sleeps->time_ns / sleeps->count <= LOOK_PAUSE_NS;
 	if (!fails && !looks)
@@ -270,6 +272,8 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 			  : "polls: it sleeps for moments and looks again");
 	finding_say_wall(finding.evidence, activity, sleeps->time_ns);
 	finding_say(finding.evidence, " asleep, %.0f sleeps/s", (double)sleeps->count / seconds);
+	if (activity->group->sum.threads_seen > 1)
+		finding_say(finding.evidence, " of all threads");
 	if (failures)
 		finding_say(finding.evidence,
 			    "; %" PRIu64 " connections failed in its network namespace", failures);

@@ -16,6 +16,8 @@
 	    "each kill: no process gets over one")                                                 \
 	ROW(frozen, "a cgroup is frozen: a container is paused",                                   \
 	    "each: its threads do nothing until it is thawed")                                     \
+	ROW(stopped, "a process is stopped by a signal or a debugger",                             \
+	    "a fifth of its wall time: it does nothing meanwhile")                                 \
 	ROW(cpu_limit, "a cgroup is throttled by its CPU limit (cpu.max)",                         \
 	    "throttled in 5 % of its active periods: below that a request in twenty, or fewer, "   \
 	    "waits")                                                                               \
@@ -119,6 +121,8 @@ void find_healthy(const struct analysis *analysis, struct findings *findings);
 
 /* Parts of find_cpu(). */
 void find_frozen(const struct analysis *analysis, struct findings *findings);
+void find_stopped(const struct analysis *analysis, const struct activity *activity,
+		  struct findings *findings);
 void find_cpu_limit(const struct analysis *analysis, struct findings *findings);
 void find_short_lived(const struct analysis *analysis, struct findings *findings);
 
@@ -145,6 +149,8 @@ void findings_offer(struct findings *findings, struct finding *finding);
 #define CPU_QUEUE_PERCENT 10
 /* Shorter waits for a CPU are wake-ups, longer ones the time slices of others. */
 #define RUNQUEUE_P99_NS NS_PER_MS
+/* A peer may owe an answer, or answer late on purpose. */
+#define PEER_ADVICE "profile the peer, unless it answers late by design (long poll, events)"
 /* Programs named in one finding. */
 #define LISTED 4
 
@@ -155,6 +161,10 @@ double finding_seconds(const struct resource_rows *rows);
 /* A time as a share of the interval, at most 100: a process that lived for a moment is no worse off
  * than that is long. */
 double finding_severity(const struct resource_rows *rows, uint64_t time_ns);
+/* A time of any number of threads as a share of the interval: cost of a finding. */
+double finding_cost(const struct resource_rows *rows, uint64_t time_ns);
+/* Cost of what takes all time of whom it is about. */
+#define FINDING_COST_OF_ALL 1e9
 /* A time of a group as a share of what it does, and of the interval. */
 double activity_severity(const struct analysis *analysis, const struct activity *activity,
 			 uint64_t time_ns);
@@ -165,6 +175,8 @@ double computing_severity(const struct analysis *analysis, const struct activity
 double finding_queue_percent(const struct resource_row *row);
 /* Targets that wait for CPUs mostly because they may not use more of them. */
 bool finding_targets_are_limited(const struct resource_rows *rows);
+/* The same of a group; of targets as a whole. */
+bool finding_is_limited(const struct analysis *analysis, const struct activity *activity);
 const char *finding_name(const struct resource_row *row);
 /* The I/O limit of the group's cgroup, if that and not the device explains waits of this length;
  * NULL: none. */
@@ -193,8 +205,8 @@ struct finding_stacks {
 	const struct wait_choice *choice; /* too */
 };
 
-/* "XLogFlush > fdatasync", nothing when no function with a name explains half of it; returns its
- * percentage, 0: nothing. */
+/* "XLogFlush > fdatasync", or of what has no names the address met most often, "[gzip+0x1234]";
+ * nothing when no function with a name explains half of it. Returns its percentage, 0: nothing. */
 double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
 			 const struct activity *activity, const struct finding_stacks *stacks);
 /* "; 60 % of it there", when the place is not that of nearly all. */

@@ -12,6 +12,8 @@
 #define SHORT_LIVED_PER_SECOND	50
 #define SHORT_LIVED_CPU_PERCENT 10
 #define SHORT_NS		NS_PER_SECOND
+/* Of CPU time each, on average: ten times what starting one takes. */
+#define LARGE_NS (10 * NS_PER_MS)
 /* Of the short processes, to be the one who starts them. */
 #define PARENT_PERCENT 50
 /* From a child to the one who lives longer: a shell, its subshell, what that runs. */
@@ -164,8 +166,18 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	}
 	finding_say(finding.evidence, "%s processes of less than 1 s used %.0f %% of the CPU time",
 		    human_count((char[HUMAN_SIZE]){0}, storm.count), share);
-	finding_say(finding.next, "do the work in one process, or start fewer");
 	/* They are why the CPUs are busy, and others wait: the cause comes before its effect. */
 	finding.severity = share >= 50 ? 100 : share;
+	finding.cost = finding_cost(rows, storm.cpu_ns);
+	if (share >= 50)
+		finding.cost += finding_cost(rows, rows->total.waits.runqueue_ns);
+	if (storm.cpu_ns / storm.count < LARGE_NS) {
+		finding_say(finding.next, "do the work in one process, or start fewer");
+	} else {
+		/* A build: what they do is the work, starting them is a small part of it. */
+		finding.is_alarm = false;
+		finding_say(finding.evidence, ", %s each",
+			    human_time((char[HUMAN_SIZE]){0}, storm.cpu_ns / storm.count));
+	}
 	findings_offer(findings, &finding);
 }

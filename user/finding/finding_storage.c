@@ -2,10 +2,13 @@
 /* The rules about block I/O: limits, disks that others use, and disks that are slow. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pkbpf/faults.h>
 
+#include "base/cleanup.h"
+#include "base/histogram.h"
 #include "rows/human.h"
 #include "finding/disk_neighbour.h"
 #include "finding/finding_rules.h"
@@ -133,9 +136,13 @@ static void say_disk_cause(struct finding *finding, enum finding_rule_number rul
 		finding_say_io_limit(finding, wait->limit);
 	} else if (rule == FINDING_RULE_disk_shared) {
 		finding_say(finding->cause, "waits for block I/O behind that of %s",
-			    wait->other.name);
-		finding_say(finding->by, "which moved %s meanwhile",
-			    human_bytes(buffer, wait->other.bytes));
+			    wait->other.is_there ? wait->other.name : "other processes");
+		if (wait->other.is_there)
+			finding_say(finding->by, "which moved %s meanwhile",
+				    human_bytes(buffer, wait->other.bytes));
+		else
+			finding_say(finding->by, "of which %s moved most, %s, on any device",
+				    wait->other.name, human_bytes(buffer, wait->other.bytes));
 		finding_say(finding->next, "limit the other (io.max, ionice), or use another disk");
 	} else {
 		say_disk_bound(finding, sum, wait);
@@ -171,6 +178,7 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	rule = disk_rule(analysis, &wait);
 	finding = finding_new(rule);
 	finding.severity = activity_severity(analysis, &whole, wait.wait_ns);
+	finding.cost = finding_cost(analysis->rows, wait.wait_ns);
 	finding_say_who(&finding, analysis, activity);
 	part = finding_say_place(finding.place, analysis, activity, &stacks);
 	say_requests(&finding, analysis, activity, wait.wait_ns);
@@ -179,27 +187,45 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	findings_offer(findings, &finding);
 }
 
+/* Discards and flushes take long on devices that are fast: reads and writes only. */
+static void add_transfers(const struct profile *profile, struct histogram *ret_times)
+{
+	const struct distribution *distribution;
+
+	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++) {
+		unsigned int operation = distribution->key.state & PKBPF_BLOCKIO_OPERATION_MASK;
+
+		if (distribution->key.kind == PKBPF_PROFILE_BLOCKIO &&
+		    distribution->key.measure == PKBPF_BLOCKIO_DEVICE_TIME &&
+		    (operation == PKBPF_BLOCKIO_READ || operation == PKBPF_BLOCKIO_WRITE))
+			distribution_merge(distribution, ret_times);
+	}
+}
+
 static void find_slow_device(const struct analysis *analysis, struct findings *findings)
 {
 	const struct resource_rows *rows = analysis->rows;
 	const struct resource_row *total = &rows->total, *most = NULL;
 	struct finding finding = finding_new(FINDING_RULE_slow_device);
+	_cleanup_free_ struct histogram *times = calloc(1, sizeof(*times));
 	char buffer[HUMAN_SIZE];
 
-	if (!(total->known & ROW_HAS_BLOCKIO) || total->blockio.device.p99_ns < DEVICE_P99_NS ||
-	    total->blockio.requests < DEVICE_REQUESTS)
+	if (!times || !(total->known & ROW_HAS_BLOCKIO))
+		return;
+	add_transfers(rows->profile, times);
+	if (histogram_percentile(times, 990) < DEVICE_P99_NS || times->count < DEVICE_REQUESTS)
 		return;
 	for (size_t i = 0; i < rows->all_count; i++)
 		if (rows->items[i].blockio.requests &&
 		    (!most || rows->items[i].blockio.device_ns > most->blockio.device_ns))
 			most = &rows->items[i];
 	finding_say(finding.cause, "block devices are slow: service time p99 %s",
-		    human_time(buffer, total->blockio.device.p99_ns));
-	finding_say(finding.evidence, "p50 %s over %s requests",
-		    human_time(buffer, total->blockio.device.p50_ns),
-		    human_count((char[HUMAN_SIZE]){0}, total->blockio.requests));
+		    human_time(buffer, histogram_percentile(times, 990)));
+	finding_say(finding.evidence, "p50 %s over %s reads and writes",
+		    human_time(buffer, histogram_percentile(times, 500)),
+		    human_count((char[HUMAN_SIZE]){0}, times->count));
 	if (most) {
-		finding_say(finding.evidence, ", %.0f %% of it for %s",
+		finding_say(finding.evidence, ", %.0f %% of the service time for %s",
 			    finding_percent((double)most->blockio.device_ns,
 					    (double)total->blockio.device_ns),
 			    finding_name(most));
@@ -232,6 +258,10 @@ static void find_major(const struct analysis *analysis, const struct activity *a
 		finding.severity = activity_severity(analysis, activity,
 						     activity->waits[WAIT_CLASS_DISK].time_ns) +
 				   0.1;
+	/* At the start of a program, its own file is read so. */
+	finding.is_alarm = !activity->group->worst->started_inside;
+	/* Of disk waits it says more than that there are any. */
+	finding.cost = finding_cost(analysis->rows, activity->waits[WAIT_CLASS_DISK].time_ns) + 0.1;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "major page faults: pages of files or of swap are read when "
 				   "they are touched");

@@ -55,6 +55,7 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	double part;
 
 	finding.severity = rule_severity(analysis, activity, class);
+	finding.cost = finding_cost(analysis->rows, waits->time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);

@@ -3,9 +3,13 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "finding/finding_rules.h"
+
+/* Functions of a stack that are looked at for one outside of the kernel. */
+#define ADDRESS_DEPTH 256
 
 #define NEARLY_ALL_PERCENT 95
 
@@ -92,6 +96,73 @@ void finding_say_wall(char part[FINDING_PART_SIZE], const struct activity *activ
 		finding_say(part, " of %" PRIu64 " threads", sum->threads_seen);
 }
 
+/* Self weight of unnamed addresses in stacks of a group. */
+struct address_sum {
+	const struct function_table *table;
+	uint64_t *weights; /* by function of the table */
+	uint64_t unnamed, whole;
+};
+
+static void add_address(struct address_sum *sum, const struct profile *profile,
+			const struct profile_row *row)
+{
+	uint32_t functions[ADDRESS_DEPTH];
+	size_t count =
+		function_table_stack(sum->table, profile, row->stack, functions, ADDRESS_DEPTH);
+
+	sum->whole += row->weight;
+	for (size_t i = 0; i < count && i < ADDRESS_DEPTH; i++) {
+		const struct function *function = function_table_get(sum->table, functions[i]);
+
+		if (function_is_outside(function))
+			continue;
+		if (!function->named && function->module[0]) {
+			sum->weights[functions[i]] += row->weight;
+			sum->unnamed += row->weight;
+		}
+		return;
+	}
+}
+
+static void add_addresses(struct address_sum *sum, const struct analysis *analysis,
+			  const struct activity *activity)
+{
+	const struct profile *profile = analysis->rows->profile;
+	size_t count;
+	const struct profile_row *rows = profile_rows(profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < activity->group->count; j++)
+			if (rows[i].kind == PKBPF_PROFILE_CPU &&
+			    analysis->rows->places[i].number == activity->group->members[j]->number)
+				add_address(sum, profile, &rows[i]);
+}
+
+/* Of programs without names, the address that runs most often: "[gzip+0x1234]". Returns its
+ * percentage, 0: there is none. */
+static double say_address(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+			  const struct activity *activity)
+{
+	const struct function_table_options apart = {0};
+	struct function_table *table = function_table_new(analysis->rows->profile, &apart);
+	struct address_sum sum = {.table = table};
+	uint32_t most = 0;
+	double share = 0;
+
+	sum.weights = table ? calloc(function_table_count(table) + 1, sizeof(uint64_t)) : NULL;
+	if (sum.weights)
+		add_addresses(&sum, analysis, activity);
+	for (uint32_t i = 0; sum.weights && i < function_table_count(table); i++)
+		most = sum.weights[i] > sum.weights[most] ? i : most;
+	if (sum.unnamed && sum.unnamed >= sum.whole / 2) {
+		finding_say(part, "%s", function_table_get(table, most)->name);
+		share = finding_percent((double)sum.weights[most], (double)sum.whole);
+	}
+	free(sum.weights);
+	function_table_free(table);
+	return share;
+}
+
 double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
 			 const struct activity *activity, const struct finding_stacks *stacks)
 {
@@ -101,12 +172,12 @@ double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *an
 				      stacks->states, stacks->choice);
 	bool is_named = false;
 
-	if (!explanation.count || explanation.weight < explanation.whole / 2)
-		return 0;
-	/* "[unknown]" tells nobody where to look. */
 	for (size_t i = 0; i < explanation.count; i++)
 		is_named |= explanation.functions[i]->named;
-	if (!is_named)
+	/* "[unknown]" tells nobody where to look, an address does. */
+	if (!is_named && stacks->kind == PKBPF_PROFILE_CPU)
+		return say_address(part, analysis, activity);
+	if (!is_named || explanation.weight < explanation.whole / 2)
 		return 0;
 	for (size_t i = 0; i < explanation.count; i++)
 		finding_say(part, "%s%s", i ? " > " : "", explanation.functions[i]->name);
@@ -153,9 +224,14 @@ double finding_queue_percent(const struct resource_row *total)
 			       (double)total->waits.runqueue_ns + (double)total->cpu.total_ns);
 }
 
+double finding_cost(const struct resource_rows *rows, uint64_t time_ns)
+{
+	return finding_percent((double)time_ns, (double)rows->interval_ns);
+}
+
 double finding_severity(const struct resource_rows *rows, uint64_t time_ns)
 {
-	double share = finding_percent((double)time_ns, (double)rows->interval_ns);
+	double share = finding_cost(rows, time_ns);
 
 	return share > 100 ? 100 : share;
 }

@@ -10,12 +10,24 @@ struct told {
 	const char
 		*name; /* up to a suffix of the compiler; "*" at the end: and all that begin so */
 	enum wait_class class;
+	/* files of these, by the begin of their names: others may have a function of that name,
+	 * too; ends with NULL. NULL: of any file */
+	const char *const *modules;
 };
 
 #define IS(class_name, function_name)                                                              \
 	{                                                                                          \
 		.name = (function_name), .class = WAIT_CLASS_##class_name                          \
 	}
+
+#define IN(modules_of, class_name, function_name)                                                  \
+	{                                                                                          \
+		.name = (function_name), .class = WAIT_CLASS_##class_name, .modules = (modules_of) \
+	}
+
+static const char *const of_jvm[] = {"libjvm", NULL};
+static const char *const of_mysql[] = {"mysqld", "mariadbd", "libmysqld", "libmariadbd", NULL};
+static const char *const of_postgres[] = {"postgres", "edb-postgres", NULL};
 
 static const struct told in_kernel[] = {
 	IS(EVENTS, "do_epoll_wait"),
@@ -112,6 +124,9 @@ static const struct told in_kernel[] = {
 	IS(RECLAIM, "mem_cgroup_oom_synchronize"),
 	IS(SWAP, "do_swap_page"),
 	IS(SWAP, "swapin_readahead"),
+	/* do_swap_page() handles these, too. */
+	IS(MIGRATION, "migration_entry_wait*"),
+	IS(MIGRATION, "__migration_entry_wait*"),
 };
 
 /* With one of these a lock of the kernel is that of an address space, or of a file. */
@@ -176,53 +191,53 @@ static const struct told in_program[] = {
 	/* Runtimes. */
 	IS(GIL, "take_gil"),
 	IS(RUNTIME_LOCK, "runtime.lock2"),
-	IS(JAVA_MONITOR, "ObjectMonitor::enter*"),
-	IS(JAVA_MONITOR, "ObjectMonitor::EnterI"),
-	IS(JAVA_MONITOR, "ObjectMonitor::ReenterI"),
-	IS(JAVA_MONITOR, "ObjectSynchronizer::enter*"),
-	IS(JAVA_MONITOR, "SharedRuntime::monitor_enter_helper"),
-	IS(JAVA_MONITOR, "SharedRuntime::complete_monitor_locking_C"),
-	IS(JAVA_MONITOR, "InterpreterRuntime::monitorenter"),
-	IS(CONDITION, "Unsafe_Park"),
-	IS(CONDITION, "Parker::park"),
-	IS(CONDITION, "JVM_MonitorWait"),
+	IN(of_jvm, JAVA_MONITOR, "ObjectMonitor::enter*"),
+	IN(of_jvm, JAVA_MONITOR, "ObjectMonitor::EnterI"),
+	IN(of_jvm, JAVA_MONITOR, "ObjectMonitor::ReenterI"),
+	IN(of_jvm, JAVA_MONITOR, "ObjectSynchronizer::enter*"),
+	IN(of_jvm, JAVA_MONITOR, "SharedRuntime::monitor_enter_helper"),
+	IN(of_jvm, JAVA_MONITOR, "SharedRuntime::complete_monitor_locking_C"),
+	IN(of_jvm, JAVA_MONITOR, "InterpreterRuntime::monitorenter"),
+	IN(of_jvm, CONDITION, "Unsafe_Park"),
+	IN(of_jvm, CONDITION, "Parker::park"),
+	IN(of_jvm, CONDITION, "JVM_MonitorWait"),
 	/* Threads of the Java VM itself: they look at the clock all the time. */
-	IS(RUNTIME_WORK, "Monitor::wait*"),
-	IS(RUNTIME_WORK, "WatcherThread::*"),
-	IS(RUNTIME_WORK, "VMThread::*"),
+	IN(of_jvm, RUNTIME_WORK, "Monitor::wait*"),
+	IN(of_jvm, RUNTIME_WORK, "WatcherThread::*"),
+	IN(of_jvm, RUNTIME_WORK, "VMThread::*"),
 	/* MySQL and MariaDB. */
-	IS(INNODB_LATCH, "sync_array_wait_event"),
-	IS(INNODB_LATCH, "rw_lock_*_lock_spin"),
-	IS(INNODB_LATCH, "ssux_lock_impl*"),
-	IS(INNODB_LATCH, "srw_mutex_impl*"),
-	IS(INNODB_LOCK, "lock_wait_suspend_thread"),
-	IS(INNODB_LOCK, "lock_wait"),
-	IS(TABLE_LOCK, "MDL_context::acquire_lock"),
-	IS(FSYNC, "group_commit_lock::acquire"),
+	IN(of_mysql, INNODB_LATCH, "sync_array_wait_event"),
+	IN(of_mysql, INNODB_LATCH, "rw_lock_*_lock_spin"),
+	IN(of_mysql, INNODB_LATCH, "ssux_lock_impl*"),
+	IN(of_mysql, INNODB_LATCH, "srw_mutex_impl*"),
+	IN(of_mysql, INNODB_LOCK, "lock_wait_suspend_thread"),
+	IN(of_mysql, INNODB_LOCK, "lock_wait"),
+	IN(of_mysql, TABLE_LOCK, "MDL_context::acquire_lock"),
+	IN(of_mysql, FSYNC, "group_commit_lock::acquire"),
 	IS(RUNTIME_WORK, "runtime.stopm"),
 	IS(RUNTIME_WORK, "runtime.sysmon"),
 	/* PostgreSQL. */
-	IS(PG_WORK, "secure_read"),
-	IS(PG_WORK, "pq_getbyte"),
-	IS(PG_WORK, "pq_recvbuf"),
-	IS(PG_WORK, "ServerLoop"),
-	IS(PG_WORK, "WalWriterMain"),
-	IS(PG_WORK, "BackgroundWriterMain"),
-	IS(PG_WORK, "CheckpointerMain"),
-	IS(PG_WORK, "AutoVacLauncherMain"),
-	IS(PG_WORK, "ApplyLauncherMain"),
-	IS(PG_WORK, "PgArchiverMain"),
-	IS(PG_LWLOCK, "LWLockAcquire"),
-	IS(PG_LWLOCK, "LWLockWaitForVar"),
-	IS(PG_LOCK, "ProcSleep"),
-	IS(PG_LOCK, "LockAcquireExtended"),
-	IS(PG_ROW, "XactLockTableWait"),
-	IS(PG_ROW, "LockTuple"),
-	IS(PG_ROW, "heap_lock_tuple"),
-	IS(PG_PIN, "LockBufferForCleanup"),
-	IS(PG_WAL, "LWLockAcquireOrWait"),
-	IS(PG_REPLICA, "SyncRepWaitForLSN"),
-	IS(PG_SLEEP, "pg_sleep"),
+	IN(of_postgres, PG_WORK, "secure_read"),
+	IN(of_postgres, PG_WORK, "pq_getbyte"),
+	IN(of_postgres, PG_WORK, "pq_recvbuf"),
+	IN(of_postgres, PG_WORK, "ServerLoop"),
+	IN(of_postgres, PG_WORK, "WalWriterMain"),
+	IN(of_postgres, PG_WORK, "BackgroundWriterMain"),
+	IN(of_postgres, PG_WORK, "CheckpointerMain"),
+	IN(of_postgres, PG_WORK, "AutoVacLauncherMain"),
+	IN(of_postgres, PG_WORK, "ApplyLauncherMain"),
+	IN(of_postgres, PG_WORK, "PgArchiverMain"),
+	IN(of_postgres, PG_LWLOCK, "LWLockAcquire"),
+	IN(of_postgres, PG_LWLOCK, "LWLockWaitForVar"),
+	IN(of_postgres, PG_LOCK, "ProcSleep"),
+	IN(of_postgres, PG_LOCK, "LockAcquireExtended"),
+	IN(of_postgres, PG_ROW, "XactLockTableWait"),
+	IN(of_postgres, PG_ROW, "LockTuple"),
+	IN(of_postgres, PG_ROW, "heap_lock_tuple"),
+	IN(of_postgres, PG_PIN, "LockBufferForCleanup"),
+	IN(of_postgres, PG_WAL, "LWLockAcquireOrWait"),
+	IN(of_postgres, PG_REPLICA, "SyncRepWaitForLSN"),
+	IN(of_postgres, PG_SLEEP, "pg_sleep"),
 };
 
 static const struct wait_class_row rows_of_classes[] = {
@@ -257,6 +272,14 @@ static bool name_is(const char *name, const char *pattern)
 	return !name[head] || (strchr(".([<@", name[head]) && head);
 }
 
+static bool is_in(const struct function *function, const char *const *modules)
+{
+	for (; modules && *modules; modules++)
+		if (!strncmp(function->module, *modules, strlen(*modules)))
+			return true;
+	return !modules;
+}
+
 static enum wait_class of_function(const struct function *function)
 {
 	const struct told *told = in_program;
@@ -268,7 +291,8 @@ static enum wait_class of_function(const struct function *function)
 		count = ARRAY_SIZE(in_kernel);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (told[i].class > class && name_is(function->name, told[i].name))
+		if (told[i].class > class && name_is(function->name, told[i].name) &&
+		    is_in(function, told[i].modules))
 			class = told[i].class;
 	return class;
 }
@@ -308,7 +332,7 @@ enum wait_class wait_class_of_functions(const struct resource_rows *rows, const 
 enum wait_class wait_class_in_state(enum wait_class of_stack, enum pkbpf_wait_state state)
 {
 	/* Who waits uninterruptibly waits for the kernel, whatever the program means to do. */
-	bool by_kernel = (of_stack >= WAIT_CLASS_KERNEL_LOCK && of_stack <= WAIT_CLASS_SWAP) ||
+	bool by_kernel = (of_stack >= WAIT_CLASS_KERNEL_LOCK && of_stack <= WAIT_CLASS_MIGRATION) ||
 			 of_stack == WAIT_CLASS_CHILD || of_stack == WAIT_CLASS_PG_WAL;
 
 	if (state == PKBPF_WAIT_DISK && !by_kernel)

@@ -22,7 +22,7 @@
 	ROW(OTHER, NULL, "asleep", NULL)                                                           \
 	ROW(WORK, NULL, "waits for work", NULL)                                                    \
 	ROW(KERNEL, "kernel_bound", "waits in D state, not for I/O",                               \
-	    "see what holds the kernel's lock")                                                    \
+	    "/proc/PID/stack says what for: a lock of the kernel, or a server of files")           \
 	ROW(DISK, "disk_bound", "waits for block I/O", NULL)                                       \
 	ROW(FUTEX, NULL, "waits for another thread", NULL)                                         \
 	ROW(CONDITION, NULL, "waits for another thread", NULL)                                     \
@@ -54,9 +54,10 @@
 	ROW(DIRTY, "dirty_throttled", "writes faster than the disk: dirty-page throttling",        \
 	    "write less, or to a faster disk; vm.dirty_* only moves the limit")                    \
 	ROW(RECLAIM, "memory_limit", "waits for memory to be reclaimed",                           \
-	    "give it more memory (memory.high, memory.max), or use less")                          \
+	    "use less memory, or give it more (where one is set: memory.high, memory.max)")        \
 	ROW(SWAP, "swap_bound", "waits for pages to be read from swap",                            \
 	    "its working set exceeds the memory it may use: add memory, or use less")              \
+	ROW(MIGRATION, "kernel_bound", "waits for pages that the kernel moves", NULL)              \
 	ROW(MUTEX, "lock_bound", "waits for a mutex", NULL)                                        \
 	ROW(RWLOCK, "lock_bound", "waits for a read-write lock", NULL)                             \
 	ROW(RUNTIME_LOCK, "lock_bound", "waits for a lock of its runtime", NULL)                   \

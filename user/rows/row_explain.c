@@ -198,6 +198,24 @@ static bool is_plumbing(const struct function *function)
 	       begins_with(function->name, "absl::synchronization_internal::");
 }
 
+/* Code that starts every program and thread, and names that are no function's ("[resident before
+ * start]"): neither is a place. */
+static bool is_no_place(const struct function *function)
+{
+	static const char *const names[] = {"_start",	       "__libc_start",
+					    "libc_start_main", "__libc_init",
+					    "start_thread",    "clone",
+					    "__clone",	       "thread_start",
+					    "__restore_rt",    "execute_native_thread_routine"};
+
+	if (!function->named || function->mark == FUNCTION_KERNEL)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (begins_with(function->name, names[i]))
+			return true;
+	return function->name[0] == '[';
+}
+
 enum wanted { WANT_ANY, WANT_NAMED, WANT_OF_PROGRAM };
 
 static bool is_on_path(const struct search *search, uint32_t function)
@@ -231,7 +249,7 @@ static uint32_t nearest(const struct search *search, uint64_t least, enum wanted
 		double distance;
 
 		if (search->functions[i].weight < least || is_on_path(search, i) ||
-		    (wanted >= WANT_NAMED && !function->named) ||
+		    is_no_place(function) || (wanted >= WANT_NAMED && !function->named) ||
 		    (wanted >= WANT_OF_PROGRAM &&
 		     (is_c_library(function) || is_plumbing(function) ||
 		      (search->has_python && plumbing_is_of_interpreter(function)))))
@@ -260,7 +278,7 @@ static uint32_t called_in_library(const struct search *search, uint32_t leaf, ui
 		const struct function *function = function_table_get(search->rows->functions, i);
 
 		if (search->functions[i].weight < half || !function->named ||
-		    !is_c_library(function) || is_plumbing(function))
+		    !is_c_library(function) || is_plumbing(function) || is_no_place(function))
 			continue;
 		distance = search->functions[i].distance / (double)search->functions[i].weight;
 		if (distance < limit && distance > best_distance) {
@@ -275,12 +293,10 @@ static uint32_t called_in_library(const struct search *search, uint32_t leaf, ui
 static void find_path(struct search *search, uint64_t half)
 {
 	uint32_t leaf = nearest(search, half, WANT_ANY), function;
-	const struct function *what;
+	const struct function *what =
+		leaf == NO_FUNCTION ? NULL : function_table_get(search->rows->functions, leaf);
 
-	if (leaf == NO_FUNCTION)
-		return;
-	what = function_table_get(search->rows->functions, leaf);
-	if (what->named && is_c_library(what))
+	if (what && what->named && is_c_library(what))
 		prepend(search, called_in_library(search, leaf, half));
 	function = nearest(search, half, WANT_OF_PROGRAM);
 	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
@@ -290,7 +306,9 @@ static void find_path(struct search *search, uint64_t half)
 	}
 	if (!search->path_count) {
 		function = nearest(search, half, WANT_NAMED);
-		prepend(search, function == NO_FUNCTION ? leaf : function);
+		function = function == NO_FUNCTION ? leaf : function;
+		if (function != NO_FUNCTION)
+			prepend(search, function);
 	}
 }
 

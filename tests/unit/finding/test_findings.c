@@ -29,7 +29,7 @@ static void a_busy_machine_has_at_most_five_findings_worst_first(void **state)
 	for (size_t i = 0; i < findings.count; i++) {
 		assert_non_null(strpbrk(findings.findings[i].text, "0123456789"));
 		assert_true(i == 0 || findings.findings[i - 1].tier < findings.findings[i].tier ||
-			    findings.findings[i - 1].severity >= findings.findings[i].severity);
+			    findings.findings[i - 1].cost >= findings.findings[i].cost);
 	}
 	expect(&findings, "disk_bound",
 	       "postgres 812: waits for block I/O in `exec_query > XLogFlush`; 63 % "
@@ -79,7 +79,7 @@ static void growth_is_found_with_what_faults(void **state)
 	expect(&findings, "memory_grows",
 	       "python3 9120: memory grows by 3.10 MiB/s in `list_append`; RSS 71.0 "
 	       "MiB, the most it has had; 85 % of its page faults there. Next: record "
-	       "for longer: a cache stops growing, a leak does not");
+	       "for longer: a leak grows on, a cache or the loading of data ends");
 }
 
 static void storms_of_short_processes_are_found(void **state)
@@ -111,7 +111,7 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	findings = findings_of(&fake);
 	expect(&findings, "slow_device",
 	       "block devices are slow: service time p99 40.0 ms; p50 40.0 ms over "
-	       "100 requests, 100 % of it for app 5");
+	       "100 reads and writes, 100 % of the service time for app 5");
 	expect(&findings, "major_faults",
 	       "app 5: major page faults: pages of files or of swap are read when "
 	       "they are touched; 50 major faults/s (500 in total). Next: more "
@@ -165,12 +165,14 @@ static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 	assert_int_equal(findings.count, 3);
 	hungry = findings.findings[0].pid != 6;
 	assert_string_equal(findings.findings[!hungry].text,
-			    "worker (2 processes): was killed by the OOM killer (2 processes), the "
+			    "worker (2 processes): ended when the OOM killer took its memory (2 "
+			    "processes), the "
 			    "memory limit of a cgroup, or the memory of the machine, is exhausted; "
 			    "peak RSS 30.0 MiB. Next: raise the limit (memory.max), or use less "
 			    "memory");
 	assert_string_equal(findings.findings[hungry].text,
-			    "hungry 6: was killed by the OOM killer, the memory limit of a cgroup, "
+			    "hungry 6: ended when the OOM killer took its memory, the memory limit "
+			    "of a cgroup, "
 			    "or the memory of the machine, is exhausted; peak RSS 64.0 MiB. Next: "
 			    "raise the limit (memory.max), or use less memory");
 	assert_string_equal(findings.findings[2].rule, "cpu_bound");
@@ -362,7 +364,7 @@ static void lost_waits_are_found(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "waits_lost",
-	       "25.0 % of the waits were lost (100): shares may be off by as much");
+	       "25.0 % of the waits were lost (100): their times are missing");
 	for (size_t i = 0; i < findings.count; i++)
 		assert_string_not_equal(findings.findings[i].rule, "samples_lost");
 }

@@ -102,7 +102,7 @@ static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(voi
 	       "% of its active periods of 100 ms; the CPU limit, not the machine, "
 	       "makes its threads wait for a CPU: throttled for 3.00 s; 1 other "
 	       "cgroup less often. Next: raise cpu.max (--cpus), or use less CPU time");
-	assert_int_equal((int)findings.findings[0].severity, 60);
+	assert_int_equal((int)findings.findings[0].severity, 30);
 }
 
 static void targets_that_may_not_use_more_do_not_tell_of_the_machine(void **state)

@@ -41,10 +41,12 @@ static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 2, 10 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
-	end_and_expect(&fake, "lock_bound",
-		       "app 5: waits for a mutex in `list_append > pthread_mutex_lock`; 100 % "
-		       "of wall time (20.0 s in 2 waits). Next: do less while the lock is "
-		       "held, or divide it");
+	end_and_expect(
+		&fake, "lock_bound",
+		"app 5: waits for a mutex in `list_append > pthread_mutex_lock`, not released "
+		"in the whole interval; 100 % of wall time (20.0 s in 2 waits). Next: see "
+		"what its owner does: where that waits for a lock, too, it is a deadlock "
+		"(gdb: thread apply all bt)");
 }
 
 static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
@@ -67,8 +69,10 @@ static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
 		findings_find(&rows, &findings);
 		assert_int_equal(findings.count, 1);
 		assert_string_equal(findings.findings[0].text,
-				    has_targets ? "only 4.00 MiB of memory available (4.0 %)"
-						: "only 4.00 MiB of memory available (4.0 %); "
+				    has_targets ? "only 4.00 MiB of memory available by the "
+						  "kernel's estimate (4.0 %)"
+						: "only 4.00 MiB of memory available by the "
+						  "kernel's estimate (4.0 %); "
 						  "largest RSS: cache 6 with "
 						  "2.00 MiB");
 		fake_profile_done(&fake);
@@ -125,10 +129,12 @@ static void what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them
 		FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_FLUSH, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND));
-	end_and_expect(&fake, "lock_bound",
-		       "app 5: waits for a mutex in `list_append > pthread_mutex_lock`; 100 % "
-		       "of wall time (20.0 s in 2 waits). Next: do less while the lock is "
-		       "held, or divide it");
+	end_and_expect(
+		&fake, "lock_bound",
+		"app 5: waits for a mutex in `list_append > pthread_mutex_lock`, not released "
+		"in the whole interval; 100 % of wall time (20.0 s in 2 waits). Next: see "
+		"what its owner does: where that waits for a lock, too, it is a deadlock "
+		"(gdb: thread apply all bt)");
 }
 
 static void faults_that_had_to_read_are_told_with_the_function_of_these(void **state)
@@ -245,7 +251,8 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 	       "metadata changes, or a journal on a faster device");
 	expect(&findings, "kernel_bound",
 	       "db 5: waits in D state, not for I/O in `list_append`; 30 % of wall "
-	       "time (3.00 s in 10 waits). Next: see what holds the kernel's lock");
+	       "time (3.00 s in 10 waits). Next: /proc/PID/stack says what for: a lock of the "
+	       "kernel, or a server of files");
 }
 
 static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **state)
@@ -260,7 +267,8 @@ static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **sta
 		      FAKE_IPS(ACCOUNT_MAIN));
 	end_and_expect(&fake, "kernel_bound",
 		       "db 5: waits in D state, not for I/O in `list_append`; 75 % of wall "
-		       "time (30.0 s in 1 wait). Next: see what holds the kernel's lock");
+		       "time (30.0 s in 1 wait). Next: /proc/PID/stack says what for: a lock of "
+		       "the kernel, or a server of files");
 }
 
 int main(void)

@@ -69,7 +69,7 @@ static void blocks_that_keep_each_page_are_told(void **state)
 	findings = findings_of(&fake);
 	expect(&findings, "heap_kept",
 	       "app 7: holds 150 MiB that it has freed in `list_append`; its heap fell from "
-	       "160 MiB to 10.0 MiB, its resident memory from 200 MiB to 200 MiB; 40,000 blocks "
+	       "160 MiB to 10.0 MiB, resident memory is 200 MiB (peak 200 MiB); 40,000 blocks "
 	       "are "
 	       "alive, most from there, enough to keep each page. Next: keep blocks that live long "
 	       "apart from those that do not: in memory of their own, or allocated before");
@@ -84,7 +84,7 @@ static void pages_without_any_block_can_be_given_back(void **state)
 	findings = findings_of(&fake);
 	expect(&findings, "heap_kept",
 	       "app 7: holds 159 MiB that it has freed; its heap fell from 160 MiB to 1.00 MiB, "
-	       "its resident memory from 200 MiB to 200 MiB. Next: malloc_trim(0) gives whole free "
+	       "resident memory is 200 MiB (peak 200 MiB). Next: malloc_trim(0) gives whole free "
 	       "pages back (glibc)");
 }
 

@@ -170,7 +170,11 @@ static void queries_without_an_answer_are_told_with_the_server(void **state)
 	const struct finding *finding;
 	struct findings findings;
 
-	begin(&fake);
+	account_begin(&fake, 1U << PKBPF_PROFILE_NETWORK | 1U << PKBPF_PROFILE_OFFCPU, SECOND,
+		      21 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = PID, .comm = "app"});
+	account_waits(&fake, PID, "app", PKBPF_WAIT_SLEEP, 1, 5 * SECOND, 1,
+		      FAKE_IPS(ACCOUNT_EPOLL), FAKE_IPS(ACCOUNT_RESOLVE, ACCOUNT_MAIN));
 	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 10, 0);
 	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_RECEIVED, 6, 0);
 	account_end(&fake);
@@ -178,7 +182,72 @@ static void queries_without_an_answer_are_told_with_the_server(void **state)
 	finding = finding_of(&findings, "name_lookup");
 	assert_non_null(finding);
 	assert_string_equal(finding->by, "peer udp 10.0.0.53:53 (domain?)");
+	assert_non_null(strstr(finding->cause, "time out"));
 	assert_non_null(strstr(finding->evidence, "4 of 10 queries"));
+	assert_non_null(strstr(finding->evidence, "the longest wait for one 5.00 s"));
+}
+
+static void the_first_of_several_answers_is_enough(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 90, 0);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_RECEIVED, 30, 0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "name_lookup"));
+}
+
+static void where_nobody_answers_lookups_fail(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake);
+	add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 9, 0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_non_null(finding_of(&findings, "name_lookup"));
+	assert_non_null(strstr(finding_of(&findings, "name_lookup")->cause, "fail"));
+}
+
+static void messages_that_went_well_are_attempts_too(void **state)
+{
+	static const uint32_t sent[] = {3006, 6};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct fake_profile fake;
+		const struct finding *finding;
+		struct findings findings;
+
+		begin(&fake);
+		add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT,
+		       sent[i], 0);
+		add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_RECEIVED,
+		       sent[i], 0);
+		add_to(&fake, name_server_of(&fake), PKBPF_NETWORK_FAILURES, 111, 6, 0);
+		account_end(&fake);
+		findings = findings_of(&fake);
+		finding = finding_of(&findings, "peer_fails");
+		assert_int_equal(finding != NULL, i == 1);
+		if (finding)
+			assert_non_null(strstr(finding->evidence, "6 of 12 messages failed"));
+	}
+}
+
+static void a_connection_that_is_reset_was_established(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake);
+	add(&fake, PKBPF_NETWORK_MESSAGES, PKBPF_NETWORK_SENT, 1000, 0);
+	add(&fake, PKBPF_NETWORK_FAILURES, 104, 6, 0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "peer_fails"));
 }
 
 static void queries_that_are_answered_are_no_finding(void **state)
@@ -206,6 +275,10 @@ int main(void)
 		cmocka_unit_test(segments_that_are_lost_are_told),
 		cmocka_unit_test(queries_without_an_answer_are_told_with_the_server),
 		cmocka_unit_test(queries_that_are_answered_are_no_finding),
+		cmocka_unit_test(the_first_of_several_answers_is_enough),
+		cmocka_unit_test(where_nobody_answers_lookups_fail),
+		cmocka_unit_test(messages_that_went_well_are_attempts_too),
+		cmocka_unit_test(a_connection_that_is_reset_was_established),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

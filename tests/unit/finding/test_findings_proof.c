@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that findings claim only what was seen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_machine.h"
+#include "finding/finding_rules.h"
+#include "finding_fixture.h"
+
+#define MS	      1000000ULL
+#define SECOND	      1000000000ULL
+#define ALL	      (1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_CPU)
+#define WITH_REQUESTS (ALL | 1U << PKBPF_PROFILE_BLOCKIO)
+
+static void begin(struct fake_profile *fake, uint64_t run_ns)
+{
+	account_begin(fake, ALL, SECOND, 19 * SECOND);
+	profile_info(fake->profile)->has_targets = true;
+	account_process(fake, &(struct account_process){
+				      .pid = 5, .comm = "app", .run_ns = run_ns, .voluntary = 10});
+	account_on_cpu(fake, 5, "app", run_ns);
+}
+
+/* ---- order ---- */
+
+static void of_two_findings_of_whatever_rules_that_with_more_time_comes_first(void **state)
+{
+	for (int a = 0; a < FINDING_RULE_COUNT; a++) {
+		for (int b = 0; b < FINDING_RULE_COUNT; b++) {
+			struct finding more = finding_new((enum finding_rule_number)a),
+				       less = finding_new((enum finding_rule_number)b);
+			struct findings findings = {0};
+
+			more.severity = 20;
+			more.cost = 250;
+			less.severity = 90;
+			less.cost = 80;
+			findings_offer(&findings, &less);
+			findings_offer(&findings, &more);
+			assert_int_equal(findings.count, 2);
+			assert_ptr_equal(findings.findings[0].rule, more.rule);
+			assert_int_equal((int)findings.findings[0].cost, 250);
+		}
+	}
+}
+
+static void waiting_for_a_cpu_for_longer_than_having_one_comes_before_computing(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, ALL, 10 * SECOND, 10 * SECOND);
+	profile_info(fake.profile)->has_targets = true;
+	account_process(&fake, &(struct account_process){.pid = 5,
+							 .comm = "app",
+							 .run_ns = 2 * SECOND,
+							 .run_delay_ns = 8 * SECOND,
+							 .involuntary = 1000});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 1000, 8 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_on_cpu(&fake, 5, "app", 2 * SECOND);
+	account_samples(&fake, 5, "app", 198, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_string_equal(findings.findings[0].rule, "queue_bound");
+	assert_non_null(finding_of(&findings, "cpu_bound"));
+}
+
+/* ---- places ---- */
+
+static void start_up_code_is_no_place_but_an_address_of_a_program_without_names_is(void **state)
+{
+	struct fake_profile fake;
+	const struct finding *finding;
+	struct findings findings;
+
+	begin(&fake, 9 * SECOND);
+	account_samples(&fake, 5, "app", 500, FAKE_IPS(ACCOUNT_UNNAMED, ACCOUNT_BEGIN));
+	account_samples(&fake, 5, "app", 400, FAKE_IPS(ACCOUNT_UNNAMED + 64, ACCOUNT_BEGIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	finding = finding_of(&findings, "cpu_bound");
+	assert_non_null(finding);
+	assert_string_equal(finding->place, "[program+0x1f10]");
+	assert_non_null(strstr(finding->evidence, "56 % of it there"));
+}
+
+static void what_only_starts_a_program_is_said_to_be_no_place(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake, 9 * SECOND);
+	account_samples(&fake, 5, "app", 900, FAKE_IPS(ACCOUNT_BEGIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_string_equal(finding_of(&findings, "cpu_bound")->place, "");
+}
+
+/* ---- calls ---- */
+
+static struct findings calling(struct fake_ips kernel)
+{
+	struct fake_profile fake;
+
+	begin(&fake, 9 * SECOND);
+	account_kernel_samples(&fake, 5, "app", 900, kernel, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void who_wakes_others_does_not_spin(void **state)
+{
+	struct findings findings = calling(FAKE_IPS(ACCOUNT_WAKE, ACCOUNT_FUTEX_CALL));
+
+	assert_null(finding_of(&findings, "spin"));
+	assert_non_null(finding_of(&findings, "syscall_bound"));
+	assert_null(strstr(finding_of(&findings, "syscall_bound")->next, "larger blocks"));
+}
+
+static void who_finds_a_futex_changed_without_end_spins(void **state)
+{
+	struct findings findings = calling(FAKE_IPS(ACCOUNT_AGAIN, ACCOUNT_FUTEX_CALL));
+
+	assert_non_null(finding_of(&findings, "spin"));
+}
+
+static void who_takes_messages_does_not_spin(void **state)
+{
+	struct findings findings = calling(FAKE_IPS(ACCOUNT_MESSAGE, ACCOUNT_RECEIVE));
+
+	assert_null(finding_of(&findings, "spin"));
+	findings = calling(FAKE_IPS(ACCOUNT_RECEIVE));
+	assert_non_null(finding_of(&findings, "spin"));
+}
+
+static struct findings faulting(struct fake_ips kernel)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5,
+							 .comm = "app",
+							 .run_ns = 9 * SECOND,
+							 .minor = 900000,
+							 .start_rss_bytes = 64 << 20,
+							 .rss_bytes = 64 << 20});
+	account_kernel_samples(&fake, 5, "app", 450, kernel, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_samples(&fake, 5, "app", 450, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void pages_that_are_copied_after_a_fork_were_not_given_back(void **state)
+{
+	struct findings findings = faulting(FAKE_IPS(ACCOUNT_COPY, ACCOUNT_FAULT));
+
+	assert_non_null(finding_of(&findings, "fault_storm"));
+	assert_non_null(strstr(finding_of(&findings, "fault_storm")->cause, "copied"));
+	findings = faulting(FAKE_IPS(ACCOUNT_FAULT));
+	assert_null(strstr(finding_of(&findings, "fault_storm")->text, "given back"));
+	assert_null(strstr(finding_of(&findings, "fault_storm")->text, "giving memory back"));
+}
+
+/* ---- waits ---- */
+
+static struct findings sleeping(bool has_failures)
+{
+	const struct relation refused = {
+		.kind = PKBPF_RELATION_REFUSED, .pid = 5, .count = 7, .text = ""};
+	struct fake_profile fake;
+
+	begin(&fake, SECOND);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 45, 200 * MS, 1,
+		      FAKE_IPS(ACCOUNT_NANOSLEEP), FAKE_IPS(ACCOUNT_RETRY, ACCOUNT_MAIN));
+	account_end(&fake);
+	if (has_failures)
+		assert_int_equal(relation_list_add(profile_relations(fake.profile), &refused), 0);
+	return findings_of(&fake);
+}
+
+static void a_name_is_no_failure(void **state)
+{
+	struct findings findings = sleeping(false);
+
+	assert_null(finding_of(&findings, "sleep_bound"));
+	findings = sleeping(true);
+	assert_non_null(finding_of(&findings, "sleep_bound"));
+}
+
+static struct findings waiting(uint64_t address)
+{
+	struct fake_profile fake;
+
+	begin(&fake, SECOND);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 90, 100 * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(address, ACCOUNT_MAIN));
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void a_function_is_of_a_database_only_in_its_own_file(void **state)
+{
+	struct findings findings = waiting(ACCOUNT_OWN_WAIT);
+
+	assert_null(finding_of(&findings, "lock_bound"));
+	findings = waiting(ACCOUNT_ROW_WAIT);
+	assert_non_null(finding_of(&findings, "lock_bound"));
+	assert_non_null(strstr(finding_of(&findings, "lock_bound")->cause, "InnoDB row lock"));
+}
+
+/* Beside the waits for a mutex below exec_query(), so much time there in other waits. */
+static struct findings holding(uint64_t held_ns)
+{
+	struct fake_profile fake;
+
+	begin(&fake, SECOND / 10);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 80, 100 * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LIBC_LOCK, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 10, held_ns / 10, 2,
+		      FAKE_IPS(ACCOUNT_NANOSLEEP),
+		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void a_holder_is_told_only_where_one_thread_at_a_time_can_have_held_it(void **state)
+{
+	struct findings findings = holding(8 * SECOND);
+
+	assert_non_null(strstr(finding_of(&findings, "lock_bound")->by, "held meanwhile in"));
+	/* Many at a time rest there. */
+	findings = holding(40 * SECOND);
+	assert_string_equal(finding_of(&findings, "lock_bound")->by, "");
+	/* Others waited for much longer than anybody was there. */
+	findings = holding(SECOND / 10);
+	assert_string_equal(finding_of(&findings, "lock_bound")->by, "");
+}
+
+static void a_stopped_process_is_told(void **state)
+{
+	struct fake_profile fake;
+	const struct finding *finding;
+	struct findings findings;
+
+	begin(&fake, 0);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_STOPPED, 1, 10 * SECOND, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	finding = finding_of(&findings, "stopped");
+	assert_non_null(finding);
+	assert_true(finding->is_alarm);
+	assert_non_null(strstr(finding->evidence, "100 % of wall time"));
+}
+
+/* ---- nothing limits it ---- */
+
+static struct finding healthy_with(uint32_t kinds, struct fake_ips kernel, uint64_t each_ns)
+{
+	struct fake_profile fake;
+	struct resource_rows rows;
+	struct findings findings;
+	struct finding finding;
+
+	account_begin(&fake, kinds, SECOND, 19 * SECOND);
+	profile_info(fake.profile)->has_targets = true;
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = SECOND});
+	if (kinds & 1U << PKBPF_PROFILE_OFFCPU)
+		account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 10, each_ns, 1, kernel,
+			      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_end(&fake);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+	findings_find(&rows, &findings);
+	finding = findings.findings[0];
+	resource_rows_done(&rows);
+	fake_profile_done(&fake);
+	return finding;
+}
+
+static void nothing_limits_what_sleeps_but_of_other_waits_it_is_not_known(void **state)
+{
+	static const char known[] = "nothing limits it", unknown[] = "nothing is known to limit it";
+
+	assert_string_equal(healthy_with(ALL, FAKE_IPS(ACCOUNT_NANOSLEEP), 900 * MS).cause, known);
+	assert_string_equal(healthy_with(ALL, FAKE_IPS(ACCOUNT_EPOLL), 900 * MS).cause, unknown);
+	assert_string_equal(healthy_with(ALL, FAKE_IPS(ACCOUNT_EPOLL), 90 * MS).cause, known);
+	/* Waits were not recorded. */
+	assert_string_equal(healthy_with(1U << PKBPF_PROFILE_CPU, FAKE_IPS(ACCOUNT_EPOLL), 0).cause,
+			    unknown);
+}
+
+/* ---- limits ---- */
+
+static struct findings limited(const char *limit_path, uint64_t queue_ns)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, ALL, 4 * SECOND, 16 * SECOND);
+	account_cgroup(&fake, 3, "/box/inner");
+	account_process(&fake, &(struct account_process){.pid = 5,
+							 .comm = "app",
+							 .cgroup_id = 3,
+							 .run_ns = SECOND,
+							 .run_delay_ns = queue_ns});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, queue_ns / 100, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_on_cpu(&fake, 5, "app", SECOND);
+	if (limit_path)
+		account_cpu_limit(&fake, 7, limit_path, 20, 100, 90);
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void a_process_that_a_limit_holds_back_does_not_wait_for_others(void **state)
+{
+	struct findings findings = limited("/box", 8 * SECOND);
+
+	assert_null(finding_of(&findings, "queue_bound"));
+	findings = limited("/boxes", 2100 * MS);
+	assert_non_null(finding_of(&findings, "queue_bound"));
+	/* Where the path is that of another hierarchy, times that agree tell. */
+	findings = limited("/other", 5 * SECOND);
+	assert_null(finding_of(&findings, "queue_bound"));
+	findings = limited(NULL, 8 * SECOND);
+	assert_non_null(finding_of(&findings, "queue_bound"));
+}
+
+/* ---- devices ---- */
+
+static void discards_make_no_device_slow(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, WITH_REQUESTS, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = MS});
+	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_DISCARD, 100, 4096, 40 * MS, 1000);
+	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_READ, 100, 4096, MS / 10, 1000);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "slow_device"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_two_findings_of_whatever_rules_that_with_more_time_comes_first),
+		cmocka_unit_test(
+			waiting_for_a_cpu_for_longer_than_having_one_comes_before_computing),
+		cmocka_unit_test(
+			start_up_code_is_no_place_but_an_address_of_a_program_without_names_is),
+		cmocka_unit_test(what_only_starts_a_program_is_said_to_be_no_place),
+		cmocka_unit_test(who_wakes_others_does_not_spin),
+		cmocka_unit_test(who_finds_a_futex_changed_without_end_spins),
+		cmocka_unit_test(who_takes_messages_does_not_spin),
+		cmocka_unit_test(pages_that_are_copied_after_a_fork_were_not_given_back),
+		cmocka_unit_test(a_name_is_no_failure),
+		cmocka_unit_test(a_function_is_of_a_database_only_in_its_own_file),
+		cmocka_unit_test(a_holder_is_told_only_where_one_thread_at_a_time_can_have_held_it),
+		cmocka_unit_test(a_stopped_process_is_told),
+		cmocka_unit_test(nothing_limits_what_sleeps_but_of_other_waits_it_is_not_known),
+		cmocka_unit_test(a_process_that_a_limit_holds_back_does_not_wait_for_others),
+		cmocka_unit_test(discards_make_no_device_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
