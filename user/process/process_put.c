@@ -48,6 +48,8 @@ static void join(struct process *to, const struct process *more)
 	if (more->cgroup_id)
 		to->cgroup_id = more->cgroup_id;
 	to->thread_count = more->thread_count;
+	if (more->home.is_known)
+		to->home = more->home;
 }
 
 /* The pid leads to the latest incarnation. */

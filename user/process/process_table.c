@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/process_home.h"
 #include "process/process_table_private.h"
 
 /* Stale entries of the thread map are removed when they could be this many and as many as the
@@ -439,6 +440,8 @@ struct process *process_table_get(struct process_table *table, uint32_t pid, con
 		entry = get_alive(table, pid);
 	if (!entry)
 		return NULL;
+	if (!entry->used && !entry->public.end_ns)
+		process_home_read(mapped_file_table_root(table->files), pid, &entry->public.home);
 	entry->used = true;
 	if (!entry->public.comm[0])
 		process_entry_set_comm(entry, comm);

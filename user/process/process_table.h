@@ -59,6 +59,12 @@ struct process {
 	uint64_t cgroup_id;    /* last seen in a sample, 0: unknown */
 	uint32_t thread_count; /* alive now */
 	uint32_t members;      /* number of processes in a group; 0: a single process */
+	/* Read when a sample first referred to it, if it still lived; not part of recordings. */
+	struct process_home {
+		bool is_known;
+		bool is_ours;	   /* its mounts and root directory are those of this program */
+		uint32_t uid, gid; /* its rights to files */
+	} home;
 };
 
 struct process_table;

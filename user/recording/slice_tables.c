@@ -118,7 +118,7 @@ static const struct recorded_column processes_columns[] = {
 	RECORDED(10, P, thread_count), RECORDED(11, P, members),   TEXT(12, P, comm_before),
 	STEP(13, P, heard_ns),
 };
-ALL_MEMBERS(P, 104);
+ALL_MEMBERS(P, 120); /* but home, which is of processes of this machine */
 TABLE(processes, SLICE_PROCESSES, P);
 #undef P
 

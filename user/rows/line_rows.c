@@ -141,5 +141,6 @@ const char *line_rows_text(const struct line_rows *lines, const struct line_row 
 	if (process->start_ns > info->start_ns)
 		place.not_after_unix_ns += (int64_t)(process->start_ns - info->start_ns);
 	place.pid = process->end_ns ? 0 : process->pid;
+	place.home = process->home;
 	return source_text_find(sources, &place);
 }

@@ -14,13 +14,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/string_pool.h"
+#include "process/file/file_servers.h"
 #include "process/process_table.h"
-#include "symbol/target_file.h"
 
 struct source_file {
 	char *path;
 	uint32_t pid;
-	char *text; /* NULL: not to be had */
+	struct process_home home; /* when pid is 0 */
+	char *text;		  /* NULL: not to be had */
 	size_t size;
 	int64_t changed_unix_ns;
 };
@@ -65,16 +66,24 @@ void source_text_free(struct source_text *sources)
 
 /* We may read more than the target may: what only others can read must not end up in a report
  * because a target says it was its source. */
-static bool may_be_read_by(const char *root, uint32_t pid, const struct stat *file)
+static int open_file(const struct source_text *sources, const struct source_file *file,
+		     struct stat *ret_stat)
 {
-	char path[512];
-	struct stat process;
+	const struct file_rights ended = {.uid = file->home.uid, .gid = file->home.gid};
+	const struct named_file named = {
+		.root = sources->root,
+		.pid = file->pid,
+		.rights = sources->is_live && !file->pid ? &ended : NULL,
+		.path = file->path,
+		.follow = true,
+	};
+	int fd = file_servers_open_named(sources->servers, &named, ret_stat);
 
-	if (file->st_mode & S_IROTH)
-		return true;
-	snprintf(path, sizeof(path), "%s/proc/%u", root, pid);
-	return pid && stat(path, &process) == 0 && process.st_uid == file->st_uid &&
-	       file->st_mode & S_IRUSR;
+	if (fd >= 0 && !sources->is_live && !(ret_stat->st_mode & S_IROTH)) {
+		close(fd);
+		return -EACCES;
+	}
+	return fd;
 }
 
 static void read_file(const struct source_text *sources, struct source_file *file)
@@ -84,9 +93,8 @@ static void read_file(const struct source_text *sources, struct source_file *fil
 	struct stat st;
 	ssize_t got;
 
-	fd = target_file_open(sources->servers, sources->root, file->pid, file->path, true, &st);
-	if (fd < 0 || st.st_size <= 0 || st.st_size > SOURCE_TEXT_MAX_BYTES ||
-	    !may_be_read_by(sources->root, file->pid, &st))
+	fd = open_file(sources, file, &st);
+	if (fd < 0 || st.st_size <= 0 || st.st_size > SOURCE_TEXT_MAX_BYTES)
 		return;
 	text = malloc((size_t)st.st_size);
 	if (!text)
@@ -103,14 +111,21 @@ static void read_file(const struct source_text *sources, struct source_file *fil
 	file->text = take_pointer(text);
 }
 
-/* NULL: there are too many already. */
+static bool is_same_place(const struct source_file *file, uint32_t pid,
+			  const struct source_place *place)
+{
+	return file->pid == pid && !strcmp(file->path, place->path) &&
+	       (pid || (file->home.uid == place->home.uid && file->home.gid == place->home.gid));
+}
+
+/* pid 0: below our root. NULL: there are too many already. */
 static const struct source_file *find_file(struct source_text *sources, uint32_t pid,
-					   const char *path)
+					   const struct source_place *place)
 {
 	struct source_file *file;
 
 	array_foreach(&sources->files, known)
-		if (known->pid == pid && !strcmp(known->path, path))
+		if (is_same_place(known, pid, place))
 			return known;
 	if (sources->files.count >= SOURCE_TEXT_MAX_FILES)
 		return NULL;
@@ -118,7 +133,8 @@ static const struct source_file *find_file(struct source_text *sources, uint32_t
 	if (!file)
 		return NULL;
 	file->pid = pid;
-	file->path = strdup(path);
+	file->home = place->home;
+	file->path = strdup(place->path);
 	if (!file->path) {
 		sources->files.count--;
 		return NULL;
@@ -157,7 +173,10 @@ const char *source_text_find(struct source_text *sources, const struct source_pl
 	/* What is not absolute depends on a directory that may be another one by now. */
 	if (place->path[0] != '/' || !place->line)
 		return NULL;
-	file = find_file(sources, sources->is_live ? place->pid : 0, place->path);
+	/* Where the files of one that has ended lay, nobody knows, but for our own root. */
+	if (sources->is_live && !place->pid && !(place->home.is_known && place->home.is_ours))
+		return NULL;
+	file = find_file(sources, sources->is_live ? place->pid : 0, place);
 	if (!file || !file->text || file->changed_unix_ns > place->not_after_unix_ns)
 		return NULL;
 	line = find_line(file, place->line);

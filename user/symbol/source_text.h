@@ -10,17 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "process/process_table.h"
+
 /* Files that are longer, or beyond so many, are not read. */
 #define SOURCE_TEXT_MAX_BYTES (4U << 20)
 #define SOURCE_TEXT_MAX_FILES 256U
 /* Longer lines are cut. */
 #define SOURCE_TEXT_LINE_BYTES 240U
 
-struct process_table;
 struct source_text;
 
 struct source_place {
-	uint32_t pid; /* that runs and has the file open to it; 0: none does any more */
+	uint32_t pid;		  /* that runs; 0: it has ended */
+	struct process_home home; /* of one that has ended */
 	const char *path;
 	uint32_t line;		   /* from 1 */
 	int64_t not_after_unix_ns; /* when the target can have read it */
@@ -32,8 +34,9 @@ struct source_place {
 struct source_text *source_text_new(const char *root, struct process_table *processes,
 				    bool is_live);
 void source_text_free(struct source_text *sources);
-/* The line without the white space around it; not escaped, may be cut amid a character. NULL: not
- * to be had. Valid as long as sources. */
+/* With the rights of the process, below its root; of one that has ended below ours, if that was its
+ * root. The line without the white space around it; not escaped, may be cut amid a character. NULL:
+ * not to be had. Valid as long as sources. */
 const char *source_text_find(struct source_text *sources, const struct source_place *place);
 
 #endif

@@ -27,7 +27,7 @@ static void map_is_found_in_the_root_of_the_process_under_its_own_pid(void **sta
 
 static void kernel_without_pid_namespaces_is_fine(void **state)
 {
-	write_file("/proc/4711/status", "Name:\tnode\nUid:\t0\t0\t0\t0\n", "w");
+	write_file("/proc/4711/status", "Name:\tnode\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n", "w");
 	write_file("/proc/4711/root/tmp/perf-4711.map", "1000 100 f\n", "w");
 	if (getuid() != 0)
 		skip();

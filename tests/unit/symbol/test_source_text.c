@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,6 +26,16 @@ struct fixture {
 	int64_t now;
 };
 
+/* Of process 7. */
+static void write_rights(struct temp_tree *tree, uint32_t uid, uint32_t gid)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "Uid:\t%u\t%u\t%u\t%u\nGid:\t%u\t%u\t%u\t%u\nGroups:\t\n", uid,
+		 uid, uid, uid, gid, gid, gid, gid);
+	temp_tree_file(tree, "proc/7/status", text);
+}
+
 static int setup(void **state)
 {
 	static struct fixture fixture;
@@ -33,6 +44,7 @@ static int setup(void **state)
 	temp_tree_file(&fixture.tree, "proc/7/root/app/main.py",
 		       "import sys\n\n\tdef run():  \r\n    return 1");
 	temp_tree_file(&fixture.tree, "app/main.py", "of the host\n");
+	write_rights(&fixture.tree, geteuid(), getegid());
 	fixture.files = mapped_file_table_new(fixture.tree.root);
 	fixture.processes = process_table_new(fixture.files);
 	fixture.live = source_text_new(fixture.tree.root, fixture.processes, true);
@@ -83,7 +95,11 @@ static void looks_in_the_root_of_the_process(void **state)
 	struct source_place place = {
 		.path = "/app/main.py", .line = 1, .not_after_unix_ns = fixture->now};
 
-	/* Nobody runs it any more; or it ran in another time. */
+	/* It has ended, and had its own root, or nobody knows; or it ran in another time. */
+	assert_null(source_text_find(fixture->live, &place));
+	place.home = (struct process_home){.is_known = true, .uid = geteuid(), .gid = getegid()};
+	assert_null(source_text_find(fixture->live, &place));
+	place.home.is_ours = true;
 	assert_string_equal(source_text_find(fixture->live, &place), "of the host");
 	place.pid = 7;
 	assert_string_equal(source_text_find(fixture->recorded, &place), "of the host");
@@ -106,14 +122,9 @@ static void does_not_show_what_was_written_since(void **state)
 static void does_not_read_what_is_no_source(void **state)
 {
 	struct fixture *fixture = *state;
-	const char *others = temp_tree_path(&fixture->tree, "proc/7/root/others");
 
 	temp_tree_link(&fixture->tree, "proc/7/root/link", "/../../../app/main.py");
-	temp_tree_file(&fixture->tree, "proc/7/root/others", "secret\n");
 	temp_tree_file(&fixture->tree, "proc/7/root/own", "own\n");
-	assert_int_equal(chmod(others, 0600), 0);
-	if (geteuid() == 0)
-		assert_int_equal(chown(others, 65534, 65534), 0);
 	assert_int_equal(chmod(temp_tree_path(&fixture->tree, "proc/7/root/own"), 0600), 0);
 	assert_int_equal(mkfifo(temp_tree_path(&fixture->tree, "proc/7/root/fifo"), 0644), 0);
 	assert_null(find(fixture, "/fifo", 1));
@@ -125,8 +136,36 @@ static void does_not_read_what_is_no_source(void **state)
 	assert_string_equal(find(fixture, "/own", 1), "own");
 	/* The link leads to the file of that name inside the root. */
 	assert_string_equal(find(fixture, "/link", 1), "import sys");
-	if (geteuid() == 0)
-		assert_null(find(fixture, "/others", 1));
+}
+
+/* Its user may not search the folder; the file itself is open to all. */
+static void shows_only_what_the_process_may_read(void **state)
+{
+	struct fixture *fixture = *state;
+	struct source_place ended = {
+		.path = "/closed/file",
+		.line = 1,
+		.not_after_unix_ns = fixture->now,
+		.home = {.is_known = true, .is_ours = true, .uid = 61234, .gid = 61234}};
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(fixture->tree.root, 0755), 0);
+	write_rights(&fixture->tree, 61234, 61234);
+	temp_tree_file(&fixture->tree, "proc/7/root/closed/file", "secret\n");
+	temp_tree_file(&fixture->tree, "closed/file", "secret\n");
+	temp_tree_file(&fixture->tree, "open/file", "open\n");
+	assert_int_equal(chmod(temp_tree_path(&fixture->tree, "proc/7/root/closed"), 0700), 0);
+	assert_int_equal(chmod(temp_tree_path(&fixture->tree, "closed"), 0700), 0);
+	assert_null(find(fixture, "/closed/file", 1));
+	assert_null(source_text_find(fixture->live, &ended));
+	ended.path = "/open/file";
+	assert_string_equal(source_text_find(fixture->live, &ended), "open");
+	assert_string_equal(find(fixture, "/app/main.py", 1), "import sys");
+	/* As root, all of it. */
+	ended.path = "/closed/file";
+	ended.home.uid = ended.home.gid = 0;
+	assert_string_equal(source_text_find(fixture->live, &ended), "secret");
 }
 
 static void long_files_and_lines_are_bounded(void **state)
@@ -154,6 +193,7 @@ int main(void)
 		TEST(looks_in_the_root_of_the_process),
 		TEST(does_not_show_what_was_written_since),
 		TEST(does_not_read_what_is_no_source),
+		TEST(shows_only_what_the_process_may_read),
 		TEST(long_files_and_lines_are_bounded),
 	};
 

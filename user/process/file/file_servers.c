@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -14,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "process/file/file_opener.h"
 #include "process/file/served_mounts.h"
 
 /* A working server answers within milliseconds, even across the world. The record waits for
@@ -27,8 +30,10 @@
 #define SILENCE_NS (10 * NS_PER_SECOND)
 /* Maximum number of blocked helper processes at once: some servers leave them where they cannot
  * even be killed. */
-#define MAX_LEFT	16
-#define MAX_WARNINGS	8
+#define MAX_LEFT     16
+#define MAX_WARNINGS 8
+/* The process that opens files may have to be forked first. */
+#define OPENER_FACTOR	4
 #define COPY_STEP_BYTES (16U << 10)
 #define MAX_DESCRIPTION 256
 
@@ -45,6 +50,8 @@ struct file_servers {
 	struct served_mounts *mounts;
 	const struct log *log;
 	ARRAY_OF(struct silent_server) silent;
+	struct file_opener opener;
+	bool said_no_rights;
 };
 
 struct file_servers *file_servers_new(const char *root)
@@ -53,6 +60,7 @@ struct file_servers *file_servers_new(const char *root)
 
 	if (!servers)
 		return NULL;
+	servers->opener.fd = -1;
 	servers->mounts = served_mounts_new(root);
 	if (!servers->mounts) {
 		free(servers);
@@ -65,6 +73,7 @@ void file_servers_free(struct file_servers *servers)
 {
 	if (!servers)
 		return;
+	file_opener_stop(&servers->opener);
 	array_foreach(&servers->silent, silent) {
 		if (silent->left)
 			bounded_job_has_ended(silent->left);
@@ -179,7 +188,9 @@ static uint64_t patience_ns(const struct file_servers *servers)
 	return QUIET_NS >> (halvings < MAX_HALVINGS ? halvings : MAX_HALVINGS);
 }
 
-static void tell_of_silence(struct file_servers *servers, const struct served_file *file)
+/* where: NULL: at the mount point of the device */
+static void tell_of_silence(struct file_servers *servers, uint32_t pid, uint64_t device,
+			    const char *where)
 {
 	char text[MAX_DESCRIPTION];
 
@@ -189,23 +200,27 @@ static void tell_of_silence(struct file_servers *servers, const struct served_fi
 			    MAX_WARNINGS);
 	if (servers->silent.count >= MAX_WARNINGS)
 		return;
-	served_mounts_describe(servers->mounts, file->pid, file->device, text, sizeof(text));
+	if (where)
+		snprintf(text, sizeof(text), "or behind %.200s of process %u", where, pid);
+	else
+		served_mounts_describe(servers->mounts, pid, device, text, sizeof(text));
 	log_warning(servers->log,
 		    "the file system at %s does not respond: frames in its files stay unresolved "
 		    "and stacks through them may be truncated; retried every %llu s",
 		    text, SILENCE_NS / NS_PER_SECOND);
 }
 
-static void note_silence(struct file_servers *servers, const struct served_file *file, pid_t left)
+static void note_silence(struct file_servers *servers, uint32_t pid, uint64_t device,
+			 const char *where, pid_t left)
 {
-	struct silent_server *silent = find_silent(servers, file->device);
+	struct silent_server *silent = find_silent(servers, device);
 
 	if (!silent) {
-		tell_of_silence(servers, file);
+		tell_of_silence(servers, pid, device, where);
 		silent = array_add(&servers->silent);
 	}
 	if (silent)
-		*silent = (struct silent_server){file->device, clock_now_ns() + SILENCE_NS, left};
+		*silent = (struct silent_server){device, clock_now_ns() + SILENCE_NS, left};
 }
 
 int file_servers_open(struct file_servers *servers, const struct served_file *file)
@@ -231,9 +246,125 @@ int file_servers_open(struct file_servers *servers, const struct served_file *fi
 	copying.copy_fd = job.kept_fd = copy_fd;
 	ret = bounded_job_run(&job, &left);
 	if (ret == -ETIMEDOUT)
-		note_silence(servers, file, left);
+		note_silence(servers, file->pid, file->device, NULL, left);
 	if (ret < 0)
 		return ret;
 	return ret == TOO_LARGE ? file->open(file->context, file->result)
 				: reopen_for_reading(copy_fd);
+}
+
+/* ---- what targets name ---- */
+
+/* Process directory and root directory of a file; -1 for ours. */
+static int open_root(const struct named_file *file, int *ret_process_fd, int *ret_root_fd)
+{
+	char name[PATH_MAX];
+
+	*ret_process_fd = -1;
+	if (!file->pid) {
+		snprintf(name, sizeof(name), "%s/", file->root);
+		*ret_root_fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return *ret_root_fd < 0 ? -errno : 0;
+	}
+	snprintf(name, sizeof(name), "%s/proc/%u", file->root, file->pid);
+	*ret_process_fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (*ret_process_fd < 0)
+		return -errno;
+	*ret_root_fd = openat(*ret_process_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *ret_root_fd < 0 ? -errno : 0;
+}
+
+struct copy_named {
+	const struct named_file *file;
+	struct file_question *question;
+	pid_t program;
+};
+
+/* In a process that ends then; in the program it would leave us with the rights of others. */
+static int open_to_copy(void *context, void *result)
+{
+	struct copy_named *copy = context;
+	_cleanup_close_ int process_fd = -1;
+	_cleanup_close_ int root_fd = -1;
+	int err;
+
+	if (getpid() == copy->program && copy->question->has_rights)
+		return -EFBIG;
+	err = open_root(copy->file, &process_fd, &root_fd);
+	copy->question->even_served = true;
+	return err ? err : file_opener_open_here(root_fd, copy->question, result);
+}
+
+static int copy_served(struct file_servers *servers, const struct named_file *file,
+		       struct file_question *question, struct stat *status)
+{
+	struct copy_named copy = {file, question, getpid()};
+	struct served_file served = {
+		.device = served_mounts_device(major(status->st_dev), minor(status->st_dev)),
+		.pid = file->pid,
+		.open = open_to_copy,
+		.context = &copy,
+		.result = status,
+		.result_size = sizeof(*status),
+	};
+
+	return file_servers_open(servers, &served);
+}
+
+/* Above all devices: silence somewhere behind the paths of a process. */
+static uint64_t key_of_process(uint32_t pid)
+{
+	return UINT64_MAX - pid;
+}
+
+static int ask_opener(struct file_servers *servers, const struct named_file *file, int root_fd,
+		      struct file_question *question, struct stat *ret_stat)
+{
+	uint64_t key = key_of_process(file->pid);
+	pid_t left;
+	int ret;
+
+	if (is_silent(servers, key) || has_left_too_many(servers))
+		return -ETIMEDOUT;
+	ret = file_opener_ask(&servers->opener, root_fd, question,
+			      OPENER_FACTOR * patience_ns(servers), ret_stat, &left);
+	if (ret == -ETIMEDOUT)
+		note_silence(servers, file->pid, key, file->path, left);
+	return ret == -EREMOTE ? copy_served(servers, file, question, ret_stat) : ret;
+}
+
+static void tell_of_rights(struct file_servers *servers)
+{
+	if (!servers->said_no_rights)
+		log_warning(servers->log,
+			    "debug files, perf maps and sources of other users' processes are not "
+			    "read: that needs their rights; run with CAP_SETUID and CAP_SETGID");
+	servers->said_no_rights = true;
+}
+
+int file_servers_open_named(struct file_servers *servers, const struct named_file *file,
+			    struct stat *ret_stat)
+{
+	struct file_question question = {.follow = file->follow, .even_served = !servers};
+	_cleanup_close_ int process_fd = -1;
+	_cleanup_close_ int root_fd = -1;
+	int ret;
+
+	if ((size_t)snprintf(question.path, sizeof(question.path), "%s", file->path) >=
+	    sizeof(question.path))
+		return -ENAMETOOLONG;
+	ret = open_root(file, &process_fd, &root_fd);
+	if (ret)
+		return ret;
+	if (!servers)
+		return file_opener_open_here(root_fd, &question, ret_stat);
+	if (file->rights)
+		question.rights = *file->rights;
+	else if (file->pid && (ret = file_rights_read(process_fd, &question.rights)))
+		return ret;
+	question.has_rights = file->rights || file->pid;
+	ret = ask_opener(servers, file, root_fd, &question, ret_stat);
+	if (ret == -EPERM)
+		tell_of_rights(servers);
+	return ret;
 }

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "process/file/file_rights.h"
 
 /* Larger files are opened directly once their server has answered: copies take memory. */
 #define FILE_SERVERS_MAX_COPY_BYTES (64U << 20)
@@ -37,6 +40,23 @@ struct served_file {
 	size_t result_size;
 };
 
+/* A file that a target names. */
+struct named_file {
+	const char *root; /* as in mapped_file_table_new() */
+	uint32_t pid;	  /* below whose root directory; 0: ours */
+	/* NULL: the rights of the process pid, or our own without one */
+	const struct file_rights *rights;
+	const char *path; /* absolute, below PATH_MAX */
+	bool follow;	  /* a link at the end; others are always followed, below the root */
+};
+
+/* A read-only descriptor of a regular file, which the caller closes: of a copy where somebody
+ * serves its file system. Never waits longer than a server has time. servers NULL: opened by this
+ * process, for callers that have no other rights than their user. -EINVAL: not a regular file;
+ * -ETIMEDOUT: something on the way does not answer; -EPERM: we may not take rights of others;
+ * -EFBIG: served, and too large to be copied with the rights of others; other errors of open(). */
+int file_servers_open_named(struct file_servers *servers, const struct named_file *file,
+			    struct stat *ret_stat);
 /* Returns a read-only descriptor, which the caller closes; copies are sealed against writing.
  * Errors of open(); -ETIMEDOUT: the server does not answer. */
 int file_servers_open(struct file_servers *servers, const struct served_file *file);

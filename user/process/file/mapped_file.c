@@ -39,6 +39,11 @@ struct mapped_file_table *mapped_file_table_new(const char *root)
 	return table;
 }
 
+const char *mapped_file_table_root(const struct mapped_file_table *table)
+{
+	return table->root;
+}
+
 void mapped_file_table_free(struct mapped_file_table *table)
 {
 	if (!table)

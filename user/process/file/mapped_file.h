@@ -48,6 +48,7 @@ struct mapped_file_table;
 
 /* root: "" for the live system; tests give a directory that contains proc/. */
 struct mapped_file_table *mapped_file_table_new(const char *root);
+const char *mapped_file_table_root(const struct mapped_file_table *table);
 void mapped_file_table_free(struct mapped_file_table *table);
 /* The servers of files; valid as long as the table. */
 struct file_servers *mapped_file_table_servers(struct mapped_file_table *table);

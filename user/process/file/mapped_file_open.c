@@ -4,18 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "process/file/file_servers.h"
 #include "process/file/mapped_file_table.h"
+#include "process/file/path_in_root.h"
 #include "process/procfs_maps.h"
 #include "process/file/served_mounts.h"
 
@@ -86,53 +85,6 @@ static int open_mapping(const struct mapped_file_table *table, const struct mapp
 	return reopen_regular(path_fd, &status);
 }
 
-/* For systems that filter openat2(): opens one component at a time and follows no symbolic link,
- * so that none can lead out of root_fd. The kernel's paths had none when the file was mapped. */
-static int walk_without_links(int root_fd, const char *path)
-{
-	_cleanup_close_ int at = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
-
-	while (at >= 0) {
-		char name[NAME_MAX + 1];
-		struct stat status;
-		size_t length;
-		int next;
-
-		path += strspn(path, "/");
-		length = strcspn(path, "/");
-		if (!length)
-			return take_fd(at);
-		if (length >= sizeof(name) || (length == 2 && memcmp(path, "..", 2) == 0))
-			return -ENOENT;
-		memcpy(name, path, length);
-		name[length] = '\0';
-		path += length;
-		next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (next < 0)
-			return -errno;
-		close(at);
-		at = next;
-		if (fstat(at, &status) < 0 || S_ISLNK(status.st_mode))
-			return -ELOOP;
-	}
-	return -errno;
-}
-
-static int resolve_in_root(int root_fd, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	long fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-	if (fd >= 0)
-		return (int)fd;
-	if (errno == ENOSYS || errno == EPERM)
-		return walk_without_links(root_fd, path);
-	return -errno;
-}
-
 /* Opens file->path below the directory root_path (a process's root, or ours). */
 static int open_in_root(const char *root_path, const struct mapped_file *file, bool *ret_unsure)
 {
@@ -143,7 +95,7 @@ static int open_in_root(const char *root_path, const struct mapped_file *file, b
 
 	if (root_fd < 0)
 		return -errno;
-	path_fd = resolve_in_root(root_fd, file->path);
+	path_fd = path_in_root_open(root_fd, file->path, true);
 	if (path_fd < 0)
 		return path_fd;
 	if (fstat(path_fd, &status) < 0)

@@ -12,8 +12,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "process/file/file_servers.h"
 #include "process/procfs_status.h"
-#include "symbol/target_file.h"
 
 #define MAX_STATUS_BYTES (64U << 10)
 /* File times go on by ticks of 10 ms at most; and half a process's first one is the kernel's. */
@@ -95,7 +95,8 @@ static bool is_of_this_program(const struct code_file_search *search, const char
 /* ---- places ---- */
 
 struct candidate {
-	uint32_t root_pid; /* 0: our own root */
+	uint32_t root_pid;		  /* 0: our own root */
+	const struct file_rights *rights; /* NULL: those of root_pid, or our own */
 	const uint32_t *uids;
 	const char *path;
 	bool lives;
@@ -111,8 +112,13 @@ static int open_candidate(const struct code_file_search *search, const char *roo
 {
 	struct file_servers *servers =
 		mapped_file_table_servers(process_table_files(search->processes));
-	int fd = target_file_open(servers, root, candidate->root_pid, candidate->path, false,
-				  ret_stat);
+	const struct named_file file = {
+		.root = root,
+		.pid = candidate->root_pid,
+		.rights = candidate->rights,
+		.path = candidate->path,
+	};
+	int fd = file_servers_open_named(servers, &file, ret_stat);
 
 	if (fd < 0)
 		return fd;
@@ -171,6 +177,16 @@ static void find_mapped_dump(const struct code_file_search *search, char *path, 
 	}
 }
 
+static bool read_rights(const char *procfs, uint32_t pid, struct file_rights *ret_rights)
+{
+	_cleanup_close_ int fd = -1;
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%u", procfs, pid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 && file_rights_read(fd, ret_rights) == 0;
+}
+
 int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
 {
 	const char *root = search->options->root ? search->options->root : "";
@@ -179,14 +195,16 @@ int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
 	char map[64], dump[64], inner_map[64], inner_dump[64], mapped_dump[4096], procfs[4096];
 	bool lives = !search->process->end_ns;
 	struct procfs_status status;
+	struct file_rights rights;
 
 	snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
 	snprintf(dump, sizeof(dump), "/tmp/jit-%u.dump", pid);
 	snprintf(procfs, sizeof(procfs), "%s/proc", root);
-	if (!lives || !procfs_status_read(procfs, pid, &status)) {
+	if (!lives || !procfs_status_read(procfs, pid, &status) ||
+	    !read_rights(procfs, pid, &rights)) {
 		const struct candidate candidates[] = {
-			{0, ours, map, false},
-			{0, ours, dump, false},
+			{0, NULL, ours, map, false},
+			{0, NULL, ours, dump, false},
 		};
 
 		return open_first(search, root, candidates, 2, ret_stat);
@@ -197,9 +215,9 @@ int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
 	snprintf(inner_dump, sizeof(inner_dump), "/tmp/jit-%u.dump", status.inner_pid);
 	find_mapped_dump(search, mapped_dump, sizeof(mapped_dump));
 	const struct candidate candidates[] = {
-		{pid, theirs, inner_map, true},	 {pid, theirs, mapped_dump, true},
-		{pid, theirs, inner_dump, true}, {0, theirs, map, true},
-		{0, theirs, dump, true},
+		{pid, NULL, theirs, inner_map, true},  {pid, NULL, theirs, mapped_dump, true},
+		{pid, NULL, theirs, inner_dump, true}, {0, &rights, theirs, map, true},
+		{0, &rights, theirs, dump, true},
 	};
 	return open_first(search, root, candidates, 5, ret_stat);
 }
