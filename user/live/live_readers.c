@@ -20,9 +20,11 @@ struct readers *live_readers_start(const struct log *log)
 	struct error error;
 
 	if (readers_start(services, &readers, &error) < 0) {
-		log_warning(log, "%s: files of programs are read with the rights of pkbpf",
+		log_warning(log,
+			    "%s: functions of programs have no names, and stacks are truncated; "
+			    "PKBPF_READERS=0 has files read with the rights of pkbpf",
 			    error.text);
-		return NULL;
+		readers = readers_none();
 	}
 	readers_set_log(readers, log);
 	return readers;

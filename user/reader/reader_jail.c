@@ -8,14 +8,20 @@
 #include <sys/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "reader/reader_service.h"
 
-/* "nobody": owns no file on any system. */
-#define NOBODY 65534
+/* No user of a system is among them: services of user nobody could stop and end a reader of theirs.
+ * Ranges that systemd leaves unused, and one that it gives away for a while, for a user namespace
+ * that has no more. */
+static const struct {
+	uint32_t first, count;
+} unused_ids[] = {{0x70000000, 0xffd0000}, {61184, 4000}};
+
 /* Debug information of the largest programs is read as a whole. */
 #define MAX_MEMORY_BYTES (6ULL << 30)
 /* Its own, the file that is read, debug files that belong to it. */
@@ -23,30 +29,75 @@
 /* A reader ends itself long before, between two questions. */
 #define MAX_CPU_SECONDS 3600
 
-/* Not known in a user namespace without such a user: then capabilities alone go. */
-static void become_nobody(void)
+static bool has_capability(cap_value_t capability)
 {
-	if (geteuid() != 0 || setgroups(0, NULL) < 0)
+	cap_t now = cap_get_proc();
+	cap_flag_value_t value = CAP_CLEAR;
+
+	if (now) {
+		cap_get_flag(now, capability, CAP_EFFECTIVE, &value);
+		cap_free(now);
+	}
+	return value == CAP_SET;
+}
+
+/* Not possible in a user namespace without such ids: then capabilities alone go. So they do where
+ * the keeper could not end a process of another user. */
+static void become_another_user(void)
+{
+	uint32_t random = 0;
+
+	if (geteuid() != 0 || !has_capability(CAP_KILL) || setgroups(0, NULL) < 0 ||
+	    getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
 		return;
-	if (setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
-		errno = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(unused_ids); i++) {
+		uint32_t id = unused_ids[i].first + random % unused_ids[i].count;
+
+		if (setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0)
+			return;
+	}
+}
+
+static int keep_capabilities(const cap_value_t *values, size_t count)
+{
+	cap_t less = cap_init();
+	int err = less ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (!has_capability(values[i]))
+			continue;
+		cap_set_flag(less, CAP_PERMITTED, 1, &values[i], CAP_SET);
+		cap_set_flag(less, CAP_EFFECTIVE, 1, &values[i], CAP_SET);
+	}
+	if (!err && cap_set_proc(less) < 0)
+		err = -errno;
+	if (less)
+		cap_free(less);
+	return err;
+}
+
+static int stay_so(void)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+int reader_jail_guard(void)
+{
+	static const cap_value_t kept[] = {CAP_SETUID, CAP_SETGID, CAP_KILL};
+	int err = keep_capabilities(kept, ARRAY_SIZE(kept));
+
+	return err ? err : stay_so();
 }
 
 int reader_jail_drop(void)
 {
-	cap_t none = cap_init();
-	int err = none ? 0 : -ENOMEM;
+	int err;
 
-	become_nobody();
-	if (!err && cap_set_proc(none) < 0)
-		err = -errno;
-	if (none)
-		cap_free(none);
-	if (!err && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		err = -errno;
-	if (!err && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
-		err = -errno;
-	return err;
+	become_another_user();
+	err = keep_capabilities(NULL, 0);
+	return err ? err : stay_so();
 }
 
 static int limit(int resource, rlim_t value)

@@ -13,8 +13,12 @@
 #endif
 #endif
 
-/* Another user than root, who owns nothing; no capability, no new privileges, no core dumps,
- * nothing for other processes of that user to look into. Negative errno: it still has rights. */
+/* The keeper's part: no capability but those that end readers and change their user; no new
+ * privileges, no core dumps. Negative errno. */
+int reader_jail_guard(void);
+/* Another user than root, an id that nobody has, where the keeper may end processes of others; no
+ * capability, no new privileges, no core dumps, nothing for other processes of that user to look
+ * into. Negative errno: it still has rights. */
 int reader_jail_drop(void);
 /* From now on, system calls fail with EPERM but those that read from open files, take memory and
  * answer, where the kernel can do that; memory, CPU time, files and their sizes are limited.

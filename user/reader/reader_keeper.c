@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Starts a reader for each lane that has a question, and the next one when it ends. */
+/* Starts a reader for each lane that has a question, and the next one when it ends. It stays a
+ * process of the program's user, so that nobody else can stop or end it. */
 #include "reader/reader_keeper.h"
 
 #include <errno.h>
@@ -114,12 +115,15 @@ become_reader(struct keeping *keeping, enum reader_lane lane, pid_t keeper)
 {
 	int fd = keeping->keeper.lane_fds[lane];
 
-	follow_into_death(keeper);
 	prctl(PR_SET_NAME, "pkbpf-reader");
 	offer_to_die_first();
 	if (lane == READER_NAMES)
 		thread_priority_restore();
-	if (keep_open(&fd, 1) < 0 || reader_jail_close() < 0)
+	if (keep_open(&fd, 1) < 0 || reader_jail_drop() < 0)
+		end();
+	/* A change of user would undo it. */
+	follow_into_death(keeper);
+	if (reader_jail_close() < 0)
 		end();
 	reader_loop_run(&keeping->keeper, lane);
 	end();
@@ -264,8 +268,10 @@ static int try_jail(void)
 	if (pid < 0)
 		return -errno;
 	if (pid == 0) {
-		int err = reader_jail_close();
+		int err = reader_jail_drop();
 
+		if (!err)
+			err = reader_jail_close();
 		syscall(SYS_exit_group, -err & 0xff);
 		__builtin_unreachable();
 	}
@@ -292,7 +298,7 @@ void reader_keeper_run(const struct reader_keeper *keeper)
 	/* A table that is not built yet costs complete stacks. */
 	thread_priority_raise();
 	if (!err)
-		err = reader_jail_drop();
+		err = reader_jail_guard();
 	follow_into_death(keeper->parent);
 	if (!err)
 		err = try_jail();

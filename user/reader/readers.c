@@ -24,6 +24,9 @@
 
 /* How often CPU time is looked at while an answer is awaited. */
 #define LOOK_MS 100
+/* How long the keeper may take to end: it has nothing to wait for but its readers. */
+#define STOP_WAIT_NS (2 * NS_PER_SECOND)
+#define STOP_LOOK_MS 1
 /* How long the keeper may take to say that it has ended a reader. */
 #define END_WAIT_NS	(5 * NS_PER_SECOND)
 #define MAX_ERRNO	4095
@@ -115,6 +118,20 @@ static pid_t fork_keeper(const struct reader_keeper *keeper)
 	return pid;
 }
 
+struct readers *readers_none(void)
+{
+	struct reader_keeper keeper = {.services = NULL};
+	struct readers *readers = new_readers(&keeper);
+
+	if (!readers)
+		return NULL;
+	close(keeper.control_fd);
+	for (int i = 0; i < READER_LANES; i++)
+		close(keeper.lane_fds[i]);
+	readers->is_gone = true;
+	return readers;
+}
+
 int readers_start(const reader_serve_fn *services, struct readers **ret_readers,
 		  struct error *error)
 {
@@ -140,6 +157,21 @@ int readers_start(const reader_serve_fn *services, struct readers **ret_readers,
 	return 0;
 }
 
+/* One that was stopped by a signal does not end by itself; its readers end with it. */
+static void await_end(pid_t keeper)
+{
+	const struct timespec pause = {.tv_nsec = STOP_LOOK_MS * NS_PER_MS};
+	uint64_t until_ns = clock_now_ns() + STOP_WAIT_NS;
+
+	while (waitpid(keeper, NULL, WNOHANG) == 0) {
+		if (clock_now_ns() >= until_ns) {
+			kill(keeper, SIGKILL);
+			until_ns = UINT64_MAX;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
 void readers_stop(struct readers *readers)
 {
 	if (!readers)
@@ -147,8 +179,7 @@ void readers_stop(struct readers *readers)
 	/* Its own end of it is closed: the keeper ends, and its readers with it. */
 	shutdown(readers->control_fd, SHUT_RDWR);
 	if (readers->keeper > 0)
-		while (waitpid(readers->keeper, NULL, 0) < 0 && errno == EINTR)
-			;
+		await_end(readers->keeper);
 	free_readers(readers);
 }
 
@@ -248,13 +279,17 @@ static void note_loss(struct readers *readers, const struct reader_question *que
 		log_warning(readers->log, "further files that cannot be read are not listed");
 }
 
-/* Nobody but somebody with our rights can have done that. */
+/* Only our own user can have done that, or a lack of memory. Their files are not read here instead:
+ * that would be with all rights. */
 static int note_end_of_all(struct readers *readers)
 {
 	if (!__atomic_exchange_n(&readers->is_gone, true, __ATOMIC_RELAXED))
-		log_warning(readers->log, "the processes that read files of targets have been "
-					  "ended by somebody: from now on this one reads them");
-	return -ENOTCONN;
+		log_warning(readers->log,
+			    "the processes that read files of targets were killed: functions of "
+			    "files not read yet have no names, and stacks through them may be "
+			    "truncated; start pkbpf again");
+	__atomic_add_fetch(&readers->lost, 1, __ATOMIC_RELAXED);
+	return -EPIPE;
 }
 
 static int send_question(struct lane *lane, const struct reader_question *question)
@@ -433,8 +468,10 @@ int readers_begin(struct readers *readers, const struct reader_question *questio
 	struct lane *lane;
 	int err;
 
-	if (!readers || __atomic_load_n(&readers->is_gone, __ATOMIC_RELAXED))
+	if (!readers)
 		return -ENOTCONN;
+	if (__atomic_load_n(&readers->is_gone, __ATOMIC_RELAXED))
+		return note_end_of_all(readers);
 	if (question->size > READER_MAX_REQUEST_BYTES)
 		return -E2BIG;
 	lane = &readers->lanes[question->lane];

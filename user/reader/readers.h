@@ -50,7 +50,10 @@ struct readers;
  * provided. -EPERM, -EINVAL…: no such process is to be had here; with the sentence. */
 int readers_start(const reader_serve_fn *services, struct readers **ret_readers,
 		  struct error *error);
-/* Ends all of them. NULL is fine. No question may be under way. */
+/* Readers that answer no question, -EPIPE: for where none can be had. NULL: out of memory. */
+struct readers *readers_none(void);
+/* Ends all of them within seconds, also if they were stopped. NULL is fine. No question may be
+ * under way. */
 void readers_stop(struct readers *readers);
 /* Gets what goes wrong. Borrowed; NULL: nobody. */
 void readers_set_log(struct readers *readers, const struct log *log);
@@ -106,9 +109,8 @@ void readers_wait(struct readers *readers, const struct reader_asked *const *ask
  * Asks, and waits for the answer; the caller gives it back with reader_answer_done(). What is in it
  * was made by a process that may have been taken over: every index, count and offset is to be
  * checked. Negative errno of the service, as far as it is to be believed;
- * -EPIPE: the reader ended; -ETIMEDOUT: it took too long; -EBADMSG: not an answer.
- * -ENOTCONN: there are no readers (any more), or readers is NULL: the file may be read here. Never
- * the word of a reader.
+ * -EPIPE: the reader ended, or there are none any more; -ETIMEDOUT: it took too long; -EBADMSG: not
+ * an answer. -ENOTCONN: readers is NULL: the file may be read here. Never the word of a reader.
  */
 int readers_ask(struct readers *readers, const struct reader_question *question,
 		struct reader_answer *ret_answer);

@@ -345,9 +345,79 @@ static void test_end_of_keeper(void **state)
 		reader_answer_done(&answer);
 		usleep(10000);
 	}
-	assert_int_equal(ask(readers, SAYS, -1, &answer), -ENOTCONN);
+	/* Never read with the rights of the program instead. */
+	assert_int_equal(ask(readers, SAYS, -1, &answer), -EPIPE);
 	assert_int_equal(told.count, 1);
+	assert_true(readers_lost_files(readers) >= 1);
 	readers_stop(readers);
+	readers = readers_none();
+	assert_int_equal(ask(readers, SAYS, -1, &answer), -EPIPE);
+	readers_stop(readers);
+}
+
+/* Numbers of the process in a line of its status, the second of which is the effective one. */
+static uint32_t user_of(pid_t pid)
+{
+	char path[64], line[256];
+	uint32_t user = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		sscanf(line, "Uid: %*u %u", &user);
+	fclose(file);
+	return user;
+}
+
+static void test_no_other_process_may_stop_them(void **state)
+{
+	struct readers *readers = begin();
+	pid_t reader;
+
+	if (geteuid() != 0)
+		skip();
+	require_hello(readers);
+	reader = readers->board->lanes[READER_NAMES].pid;
+	assert_int_equal(user_of(readers->keeper), 0);
+	assert_int_not_equal(user_of(reader), 0);
+	assert_int_not_equal(user_of(reader), 65534);
+	readers_stop(readers);
+}
+
+/* One that has ended may wait for its new parent to take note. */
+static bool has_memory(pid_t pid)
+{
+	unsigned long pages = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	assert_int_equal(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages > 0;
+}
+
+static void test_stopped_processes_end(void **state)
+{
+	struct readers *readers = begin();
+	pid_t keeper = readers->keeper, reader;
+	uint64_t begin_ns = clock_now_ns();
+
+	require_hello(readers);
+	reader = readers->board->lanes[READER_NAMES].pid;
+	kill(reader, SIGSTOP);
+	kill(keeper, SIGSTOP);
+	readers_stop(readers);
+	assert_true(clock_now_ns() - begin_ns < 10 * NS_PER_SECOND);
+	assert_false(lives(keeper));
+	for (int i = 0; i < 1000 && has_memory(reader); i++)
+		usleep(1000);
+	assert_false(has_memory(reader));
 }
 
 static void test_nobody_is_left(void **state)
@@ -425,6 +495,8 @@ int main(void)
 		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_end_of_keeper),
 		cmocka_unit_test(test_nobody_is_left),
+		cmocka_unit_test(test_no_other_process_may_stop_them),
+		cmocka_unit_test(test_stopped_processes_end),
 		cmocka_unit_test(test_files_that_may_change),
 		cmocka_unit_test(test_messages),
 	};
