@@ -169,27 +169,25 @@ static int use(struct serve_alerts *alerts, const struct serve_config *config)
 {
 	struct notifier_options options = {
 		.targets = config->notify, .say = say, .context = alerts};
-	struct notifier *notifier = NULL;
 	int err = 0;
 
 	serve_page_url(config, alerts->options.listen, alerts->options.port, options.url,
 		       sizeof(options.url));
 	gethostname(options.host, sizeof(options.host) - 1);
-	if (config->notify.count) {
-		notifier = notifier_new(&options);
-		if (!notifier)
+	if (!alerts->notifier && config->notify.count) {
+		alerts->notifier = notifier_new(&options);
+		if (!alerts->notifier)
 			return -ENOMEM;
 	}
 	if (alerts->alerts)
 		err = alerts_set_rules(alerts->alerts, &config->rules);
 	else
 		alerts->alerts = alerts_new(&config->rules, alerts->options.store);
-	if (err < 0 || !alerts->alerts) {
-		notifier_free(notifier);
+	if (err < 0 || !alerts->alerts)
 		return -ENOMEM;
-	}
-	notifier_free(alerts->notifier);
-	alerts->notifier = notifier;
+	/* Not another one: the end of one waits for messages and commands that are on their way. */
+	if (alerts->notifier)
+		notifier_configure(alerts->notifier, &options);
 	return 0;
 }
 

@@ -15,10 +15,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
-#define ARGUMENTS_MAX 32
-#define WORDS	      5
-#define PAUSE_MS      50
+#define WORDS	 5
+#define PAUSE_MS 50
 
 void command_words_of(const struct alert_news *news, struct command_words *ret_words)
 {
@@ -30,16 +30,32 @@ void command_words_of(const struct alert_news *news, struct command_words *ret_w
 	snprintf(ret_words->text, sizeof(ret_words->text), "%s", news->state->text);
 }
 
-static size_t split(char *text, char **ret_words, size_t max)
+/* Returns how many words there are, which may be more than are stored. */
+static size_t split(char *text, char *ret_words[COMMAND_ARGUMENTS_MAX + 1])
 {
 	size_t count = 0;
 	char *rest = text, *word;
 
-	while (count + 1 < max && (word = strsep(&rest, " \t")))
-		if (*word)
-			ret_words[count++] = word;
-	ret_words[count] = NULL;
+	while ((word = strsep(&rest, " \t"))) {
+		if (*word && count < COMMAND_ARGUMENTS_MAX)
+			ret_words[count] = word;
+		count += *word != '\0';
+	}
+	ret_words[count < COMMAND_ARGUMENTS_MAX ? count : COMMAND_ARGUMENTS_MAX] = NULL;
 	return count;
+}
+
+int command_check(const char *line, struct error *error)
+{
+	_cleanup_free_ char *copy = strdup(line);
+	char *words[COMMAND_ARGUMENTS_MAX + 1];
+	size_t count = copy ? split(copy, words) : 0;
+
+	if (count <= COMMAND_ARGUMENTS_MAX)
+		return 0;
+	return error_set(error, EINVAL,
+			 "the command has %zu words, at most %d are possible: put it into a script",
+			 count, COMMAND_ARGUMENTS_MAX);
 }
 
 /* A file, so that a command that reads nothing blocks nobody. */
@@ -58,28 +74,38 @@ static int start(char **arguments, char **environment, int body, pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	sigset_t none;
+	sigset_t none, all;
 	int err;
 
 	sigemptyset(&none);
+	sigfillset(&all);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, body, STDIN_FILENO);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	/* What is ignored here (SIGPIPE, SIGXFSZ) would be there. */
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+						      POSIX_SPAWN_SETPGROUP);
 	err = posix_spawn(ret_pid, arguments[0], &actions, &attributes, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return -err;
 }
 
-static int wait_for(pid_t pid, const char *name, unsigned int seconds, struct error *error)
+static bool is_cancelled(const struct command *command)
 {
+	return command->is_cancelled && command->is_cancelled(command->context);
+}
+
+static int wait_for(pid_t pid, const char *name, const struct command *command, struct error *error)
+{
+	uint64_t until_ns = clock_now_ns() + command->seconds * NS_PER_SECOND;
 	int status = 0;
 	pid_t ended = 0;
 
-	for (unsigned int i = 0; i < seconds * 1000 / PAUSE_MS && !ended; i++) {
+	while (!ended && clock_now_ns() < until_ns && !is_cancelled(command)) {
 		ended = waitpid(pid, &status, WNOHANG);
 		if (!ended)
 			poll(NULL, 0, PAUSE_MS);
@@ -87,7 +113,10 @@ static int wait_for(pid_t pid, const char *name, unsigned int seconds, struct er
 	if (!ended) {
 		kill(-pid, SIGKILL);
 		waitpid(pid, &status, 0);
-		return error_set(error, EINVAL, "%s did not end within %u s", name, seconds);
+		return clock_now_ns() < until_ns
+			       ? error_set(error, EINVAL, "%s was killed: pkbpf ends", name)
+			       : error_set(error, EINVAL, "%s did not end within %u s", name,
+					   command->seconds);
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return error_set(error, EINVAL, "%s ended with %s %d", name,
@@ -96,9 +125,9 @@ static int wait_for(pid_t pid, const char *name, unsigned int seconds, struct er
 	return 0;
 }
 
-int command_run(const char *command, const struct command_words *words, const char *body,
-		size_t size, unsigned int seconds, struct error *error)
+int command_run(const struct command *command, struct error *error)
 {
+	const struct command_words *words = command->words;
 	const struct {
 		const char *name, *value;
 	} table[WORDS] = {{"RULE", words->rule},
@@ -108,14 +137,14 @@ int command_run(const char *command, const struct command_words *words, const ch
 			  {"TEXT", words->text}};
 	char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	char *environment[WORDS + 2] = {path};
-	char texts[WORDS][256];
-	char *arguments[ARGUMENTS_MAX];
-	_cleanup_free_ char *copy = strdup(command);
-	_cleanup_close_ int file = body_file(body, size);
+	char texts[WORDS][sizeof("PKBPF_ALERT_SEVERITY=") + sizeof(words->text)];
+	char *arguments[COMMAND_ARGUMENTS_MAX + 1];
+	_cleanup_free_ char *copy = strdup(command->line);
+	_cleanup_close_ int file = body_file(command->body, command->size);
 	pid_t pid;
 	int err;
 
-	if (!copy || file < 0 || !split(copy, arguments, ARGUMENTS_MAX))
+	if (!copy || file < 0 || !split(copy, arguments))
 		return error_set(error, EINVAL, "cannot start the command: out of memory");
 	for (size_t i = 0; i < WORDS; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "PKBPF_ALERT_%s=%s", table[i].name,
@@ -126,5 +155,5 @@ int command_run(const char *command, const struct command_words *words, const ch
 	if (err < 0)
 		return error_set(error, EINVAL, "cannot start %s: %s", arguments[0],
 				 strerror(-err));
-	return wait_for(pid, arguments[0], seconds, error);
+	return wait_for(pid, arguments[0], command, error);
 }

@@ -11,9 +11,22 @@ struct command_words {
 };
 
 void command_words_of(const struct alert_news *news, struct command_words *ret_words);
-/* command: a path and arguments, separated by blanks; no shell. Its stdin is the body. Killed after
- * so many seconds. -EINVAL: it cannot be started, or has failed; with the sentence. */
-int command_run(const char *command, const struct command_words *words, const char *body,
-		size_t size, unsigned int seconds, struct error *error);
+#define COMMAND_ARGUMENTS_MAX 31
+
+struct command {
+	const char *line; /* a path and arguments, separated by blanks; no shell */
+	const struct command_words *words;
+	const char *body; /* its stdin */
+	size_t size;
+	unsigned int seconds; /* after which it is killed */
+	/* Asked some times a second; true: it is killed now. NULL: never. */
+	bool (*is_cancelled)(void *context);
+	void *context;
+};
+
+/* -EINVAL with the sentence: there are more arguments. */
+int command_check(const char *line, struct error *error);
+/* -EINVAL: it cannot be started, or has failed; with the sentence. */
+int command_run(const struct command *command, struct error *error);
 
 #endif

@@ -151,6 +151,18 @@ static size_t collect_body(char *bytes, size_t one, size_t count, void *context)
 	return count;
 }
 
+static int note_progress(void *context, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+			 curl_off_t up)
+{
+	const struct http_request *request = context;
+
+	(void)down_all;
+	(void)down;
+	(void)up_all;
+	(void)up;
+	return request->is_cancelled(request->context);
+}
+
 typedef size_t take_bytes(char *bytes, size_t one, size_t count, void *context);
 
 static void set_options(struct http_client *client, const struct http_request *request,
@@ -170,6 +182,11 @@ static void set_options(struct http_client *client, const struct http_request *r
 	set(curl, CURLOPT_PROXY, "");
 	set(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	set(curl, CURLOPT_USERAGENT, "pkbpf/" PKBPF_VERSION);
+	if (request->is_cancelled) {
+		set(curl, CURLOPT_NOPROGRESS, 0L);
+		set(curl, CURLOPT_XFERINFOFUNCTION, note_progress);
+		set(curl, CURLOPT_XFERINFODATA, request);
+	}
 	set(curl, CURLOPT_WRITEFUNCTION, take);
 	set(curl, CURLOPT_WRITEDATA, context);
 }

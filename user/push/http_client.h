@@ -4,6 +4,7 @@
 #ifndef PKBPF_PUSH_HTTP_CLIENT_H
 #define PKBPF_PUSH_HTTP_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,9 @@ struct http_request {
 	const char *body;
 	size_t size;
 	unsigned int timeout_seconds;
+	/* Asked some times a second; true: the request is given up. NULL: never. */
+	bool (*is_cancelled)(void *context);
+	void *context;
 };
 
 struct http_answer {

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/timed_wait.h"
 #include "history/history_time.h"
 #include "push/command_run.h"
 #include "push/http_client.h"
@@ -20,40 +21,30 @@
 #define TRIES		3
 #define TIMEOUT_SECONDS 5
 #define COMMAND_SECONDS 30
-#define HOUR		((int64_t)(3600 * NS_PER_SECOND))
-#define QUOTAS_MAX	1024
-/* Once it shall stop, nobody waits for more. */
-#define LAST_MAX 4
 
 struct message {
 	struct message *next;
-	size_t target;
+	struct notify_target target; /* as it was configured then */
 	char *body;
 	size_t size;
 	bool is_repeat;
 	struct command_words words;
 };
 
-/* Of one rule to one target. */
-struct quota {
-	char rule[ALERT_NAME_SIZE];
-	size_t target;
-	int64_t hour_unix_ns; /* its begin */
-	unsigned int sent;
-	uint64_t suppressed;
-};
-
 struct notifier {
-	struct notifier_options options;
+	struct notifier_options options; /* the telling thread's */
+	void (*say)(void *context, const char *sentence);
+	void *context;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t news;
 	struct message *first, **end;
 	size_t count;
 	bool stops;
+	uint64_t end_ns; /* when it gives up, once it stops */
 	uint64_t failed;
 	/* The telling thread's. */
-	ARRAY_OF(struct quota) quotas;
+	struct notify_quotas quotas;
 	/* The sending thread's. */
 	struct http_client *client;
 };
@@ -78,17 +69,32 @@ static void say(struct notifier *notifier, const struct notify_target *target, c
 
 	snprintf(sentence, sizeof(sentence), "cannot tell %s of an alert: %s", target->name,
 		 escape_terminal(clean, sizeof(clean), why));
-	notifier->options.say(notifier->options.context, sentence);
+	notifier->say(notifier->context, sentence);
 }
 
-static bool stops(struct notifier *notifier)
+static bool gives_up(void *context)
 {
-	bool is_stopping;
+	struct notifier *notifier = context;
+	bool is_over;
 
 	pthread_mutex_lock(&notifier->lock);
-	is_stopping = notifier->stops;
+	is_over = notifier->stops && clock_now_ns() >= notifier->end_ns;
 	pthread_mutex_unlock(&notifier->lock);
-	return is_stopping;
+	return is_over;
+}
+
+/* false: it is to stop. */
+static bool rest(struct notifier *notifier, unsigned int seconds)
+{
+	uint64_t until_ns = clock_now_ns() + seconds * NS_PER_SECOND;
+	bool goes_on;
+
+	pthread_mutex_lock(&notifier->lock);
+	while (!notifier->stops && timed_wait(&notifier->news, &notifier->lock, until_ns))
+		;
+	goes_on = !notifier->stops;
+	pthread_mutex_unlock(&notifier->lock);
+	return goes_on;
 }
 
 static int post(struct notifier *notifier, const struct notify_target *target,
@@ -99,7 +105,9 @@ static int post(struct notifier *notifier, const struct notify_target *target,
 				       .headers = headers,
 				       .body = message->body,
 				       .size = message->size,
-				       .timeout_seconds = TIMEOUT_SECONDS};
+				       .timeout_seconds = TIMEOUT_SECONDS,
+				       .is_cancelled = gives_up,
+				       .context = notifier};
 	struct http_answer answer;
 	char url[600];
 
@@ -123,22 +131,23 @@ static int post(struct notifier *notifier, const struct notify_target *target,
 /* A server that is not there for a moment is asked again. */
 static void send_message(struct notifier *notifier, const struct message *message)
 {
-	const struct notify_target *target = &notifier->options.targets.items[message->target];
+	const struct notify_target *target = &message->target;
+	struct command command = {.line = target->where,
+				  .words = &message->words,
+				  .body = message->body,
+				  .size = message->size,
+				  .seconds = COMMAND_SECONDS,
+				  .is_cancelled = gives_up,
+				  .context = notifier};
 	struct error error;
 	int err = -EIO;
 
-	if (target->way == NOTIFY_COMMAND) {
-		err = command_run(target->where, &message->words, message->body, message->size,
-				  COMMAND_SECONDS, &error);
-	} else {
-		for (int i = 0; i < TRIES && err == -EIO; i++) {
-			if (i && stops(notifier))
-				break;
-			if (i)
-				sleep(1U << (i - 1));
+	if (target->way == NOTIFY_COMMAND)
+		err = command_run(&command, &error);
+	else
+		for (unsigned int i = 0;
+		     i < TRIES && err == -EIO && (!i || rest(notifier, 1U << (i - 1))); i++)
 			err = post(notifier, target, message, &error);
-		}
-	}
 	if (err == 0)
 		return;
 	pthread_mutex_lock(&notifier->lock);
@@ -177,15 +186,20 @@ static void *send_all(void *context)
 {
 	struct notifier *notifier = context;
 	struct message *message;
-	unsigned int last = LAST_MAX;
+	char sentence[80];
+	size_t late = 0;
 
 	while ((message = next_message(notifier))) {
-		if (!stops(notifier) || last-- > 0)
-			send_message(notifier, message);
+		if (gives_up(notifier))
+			late++;
 		else
-			last = 0;
+			send_message(notifier, message);
 		free_message(message);
 	}
+	snprintf(sentence, sizeof(sentence), "%zu messages about alerts were not sent: pkbpf ends",
+		 late);
+	if (late)
+		notifier->say(notifier->context, sentence);
 	return NULL;
 }
 
@@ -196,9 +210,11 @@ struct notifier *notifier_new(const struct notifier_options *options)
 	if (!notifier)
 		return NULL;
 	notifier->options = *options;
+	notifier->say = options->say;
+	notifier->context = options->context;
 	notifier->end = &notifier->first;
 	pthread_mutex_init(&notifier->lock, NULL);
-	pthread_cond_init(&notifier->news, NULL);
+	timed_wait_init(&notifier->news);
 	if (pthread_create(&notifier->thread, NULL, send_all, notifier) != 0) {
 		pthread_cond_destroy(&notifier->news);
 		pthread_mutex_destroy(&notifier->lock);
@@ -212,6 +228,8 @@ struct notifier *notifier_new(const struct notifier_options *options)
 
 static void enqueue(struct notifier *notifier, struct message *message)
 {
+	const struct notify_target target = message->target;
+
 	pthread_mutex_lock(&notifier->lock);
 	if (notifier->count < QUEUE_MAX) {
 		*notifier->end = message;
@@ -223,43 +241,10 @@ static void enqueue(struct notifier *notifier, struct message *message)
 		notifier->failed++;
 	}
 	pthread_mutex_unlock(&notifier->lock);
-	if (message)
-		free_message(message);
-}
-
-static struct quota *quota_of(struct notifier *notifier, const char *rule, size_t target)
-{
-	struct quota *quota;
-
-	array_foreach(&notifier->quotas, each)
-		if (each->target == target && strcmp(each->rule, rule) == 0)
-			return each;
-	quota = notifier->quotas.count < QUOTAS_MAX ? array_add(&notifier->quotas) : NULL;
-	if (quota) {
-		snprintf(quota->rule, sizeof(quota->rule), "%s", rule);
-		quota->target = target;
-	}
-	return quota;
-}
-
-/* false: it has had enough in this hour. */
-static bool take_quota(struct quota *quota, int64_t now, uint64_t *ret_suppressed)
-{
-	*ret_suppressed = 0;
-	if (!quota)
-		return true;
-	if (now - quota->hour_unix_ns >= HOUR || now < quota->hour_unix_ns) {
-		quota->hour_unix_ns = now;
-		quota->sent = 0;
-	}
-	if (quota->sent >= NOTIFY_HOURLY_MAX) {
-		quota->suppressed++;
-		return false;
-	}
-	quota->sent++;
-	*ret_suppressed = quota->suppressed;
-	quota->suppressed = 0;
-	return true;
+	if (!message)
+		return;
+	free_message(message);
+	say(notifier, &target, "too many messages wait");
 }
 
 static void tell_target(struct notifier *notifier, size_t index, const struct alert_news *news,
@@ -269,13 +254,13 @@ static void tell_target(struct notifier *notifier, size_t index, const struct al
 	struct notify_context context = {.url = notifier->options.url,
 					 .host = notifier->options.host,
 					 .now_unix_ns = history_time_now()};
+	struct notify_event event = {news->rule->name, target->name, news->state->who, news->fires};
 	struct message *message;
 	FILE *out;
 
 	/* An Alertmanager has its own ways to be quiet. */
 	if (target->way != NOTIFY_ALERTMANAGER &&
-	    !take_quota(quota_of(notifier, news->rule->name, index), context.now_unix_ns,
-			&context.suppressed))
+	    !notify_quota_take(&notifier->quotas, &event, clock_now_ns(), &context.suppressed))
 		return;
 	message = calloc(1, sizeof(*message));
 	out = message ? open_memstream(&message->body, &message->size) : NULL;
@@ -283,7 +268,7 @@ static void tell_target(struct notifier *notifier, size_t index, const struct al
 		free(message);
 		return;
 	}
-	message->target = index;
+	message->target = *target;
 	message->is_repeat = is_repeat;
 	command_words_of(news, &message->words);
 	if (target->way == NOTIFY_ALERTMANAGER)
@@ -307,6 +292,11 @@ static bool is_in_list(const char *list, const char *name)
 		if (strcspn(at, ", ") == length && strncmp(at, name, length) == 0)
 			return true;
 	return false;
+}
+
+void notifier_configure(struct notifier *notifier, const struct notifier_options *options)
+{
+	notifier->options = *options;
 }
 
 void notifier_tell(struct notifier *notifier, const struct alert_news *news)
@@ -340,11 +330,12 @@ void notifier_free(struct notifier *notifier)
 		return;
 	pthread_mutex_lock(&notifier->lock);
 	notifier->stops = true;
+	notifier->end_ns = clock_now_ns() + NOTIFIER_END_SECONDS * NS_PER_SECOND;
 	pthread_cond_signal(&notifier->news);
 	pthread_mutex_unlock(&notifier->lock);
 	pthread_join(notifier->thread, NULL);
 	http_client_free(notifier->client);
-	array_free(&notifier->quotas);
+	notify_quotas_done(&notifier->quotas);
 	pthread_cond_destroy(&notifier->news);
 	pthread_mutex_destroy(&notifier->lock);
 	free(notifier);
@@ -360,6 +351,7 @@ static int set_key(struct notify_target *target, const struct ini_entry *entry, 
 	} ways[] = {{"webhook", NOTIFY_WEBHOOK},
 		    {"alertmanager", NOTIFY_ALERTMANAGER},
 		    {"command", NOTIFY_COMMAND}};
+	struct error inner;
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(ways) && strcmp(entry->key, ways[i].key) != 0)
@@ -376,11 +368,9 @@ static int set_key(struct notify_target *target, const struct ini_entry *entry, 
 	if (ways[i].way == NOTIFY_COMMAND && entry->value[0] != '/')
 		return error_set(error, EINVAL, "line %u: a command begins with its whole path",
 				 entry->line);
-	if (ways[i].way != NOTIFY_COMMAND && http_url_check(entry->value, error) < 0) {
-		struct error inner = *error;
-
+	if ((ways[i].way == NOTIFY_COMMAND ? command_check(entry->value, &inner)
+					   : http_url_check(entry->value, &inner)) < 0)
 		return error_set(error, EINVAL, "line %u: %s", entry->line, inner.text);
-	}
 	target->way = ways[i].way;
 	snprintf(target->where, sizeof(target->where), "%s", entry->value);
 	return 0;

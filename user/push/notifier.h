@@ -14,15 +14,14 @@
 
 #include "alert/alerts.h"
 #include "base/ini.h"
+#include "push/notify_quota.h"
 
 #define NOTIFY_TARGETS_MAX 32
-/* Of one rule to one target in an hour; what is more is counted, and told with the next one. */
-#define NOTIFY_HOURLY_MAX 20
 
 enum notify_way { NOTIFY_NOT, NOTIFY_WEBHOOK, NOTIFY_ALERTMANAGER, NOTIFY_COMMAND };
 
 struct notify_target {
-	char name[64];
+	char name[NOTIFY_NAME_SIZE];
 	enum notify_way way;
 	char where[512];
 };
@@ -49,7 +48,10 @@ struct notifier_options {
 
 /* NULL: out of memory. */
 struct notifier *notifier_new(const struct notifier_options *options);
-/* Tells the targets of the rule. kept: name of the recording, or "". */
+/* Other targets and addresses from now on, told by the same say; what is on its way goes where it
+ * was to go. */
+void notifier_configure(struct notifier *notifier, const struct notifier_options *options);
+/* Tells the targets of the rule. */
 void notifier_tell(struct notifier *notifier, const struct alert_news *news);
 /* To Alertmanagers alone, which forget what nobody repeats. */
 void notifier_repeat(struct notifier *notifier, const struct alert_news *news);
@@ -57,7 +59,9 @@ void notifier_repeat(struct notifier *notifier, const struct alert_news *news);
 void notifier_sentence(const struct alert_news *news, char *text, size_t size);
 /* Messages that could not be delivered. */
 uint64_t notifier_failed(struct notifier *notifier);
-/* Waits for what is on its way, for seconds at most. NULL is fine. */
+/* Waits for what is on its way, for NOTIFIER_END_SECONDS at most; what is not delivered by then is
+ * said. NULL is fine. */
+#define NOTIFIER_END_SECONDS 2
 void notifier_free(struct notifier *notifier);
 
 #endif

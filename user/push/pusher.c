@@ -148,6 +148,17 @@ static void note_dropped(struct pusher *pusher, struct target_state *state)
 
 enum sent { SENT, SENT_LATER, SENT_NEVER };
 
+static bool stops(void *context)
+{
+	struct pusher *pusher = context;
+	bool is_stopping;
+
+	pthread_mutex_lock(&pusher->lock);
+	is_stopping = pusher->stops;
+	pthread_mutex_unlock(&pusher->lock);
+	return is_stopping;
+}
+
 static enum sent post(struct pusher *pusher, const struct push_target *target,
 		      struct target_state *state, const char *url, const char *body, size_t size)
 {
@@ -156,7 +167,9 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 				       .headers = headers,
 				       .body = body,
 				       .size = size,
-				       .timeout_seconds = TIMEOUT_SECONDS};
+				       .timeout_seconds = TIMEOUT_SECONDS,
+				       .is_cancelled = stops,
+				       .context = pusher};
 	struct http_answer answer;
 	struct error error;
 	char why[600];
@@ -165,6 +178,8 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 		headers[1 + i] = target->headers[i];
 	if ((!pusher->client && http_client_new(&pusher->client, &error) < 0) ||
 	    http_post(pusher->client, &request, &answer, &error) < 0) {
+		if (stops(pusher))
+			return SENT_LATER;
 		note_failure(pusher, target, state, 0, error.text);
 		return SENT_LATER;
 	}
@@ -339,15 +354,15 @@ static bool push_target(struct pusher *pusher, size_t index)
 
 static bool rest(struct pusher *pusher, bool at_once)
 {
-	bool stops;
+	bool goes_on;
 
 	pthread_mutex_lock(&pusher->lock);
 	if (!pusher->stops && !at_once)
 		timed_wait(&pusher->news, &pusher->lock,
 			   clock_now_ns() + LOOK_SECONDS * NS_PER_SECOND);
-	stops = pusher->stops;
+	goes_on = !pusher->stops;
 	pthread_mutex_unlock(&pusher->lock);
-	return !stops;
+	return goes_on;
 }
 
 static void *push_all(void *context)
@@ -357,7 +372,7 @@ static void *push_all(void *context)
 
 	while (rest(pusher, more)) {
 		more = false;
-		for (size_t i = 0; i < pusher->options.targets.count; i++)
+		for (size_t i = 0; i < pusher->options.targets.count && !stops(pusher); i++)
 			more = push_target(pusher, i) || more;
 	}
 	return NULL;

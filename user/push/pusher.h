@@ -29,7 +29,7 @@ struct pusher_options {
 struct pusher *pusher_new(const struct pusher_options *options);
 /* For Prometheus; from any thread. */
 void pusher_write_metrics(struct pusher *pusher, FILE *out);
-/* Ends what is under way within seconds. NULL is fine. */
+/* Gives up what is under way, which is sent after the next start. NULL is fine. */
 void pusher_free(struct pusher *pusher);
 
 #endif
