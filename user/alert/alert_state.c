@@ -7,31 +7,32 @@
 
 const char *const alert_phase_names[] = {"inactive", "pending", "firing", "clearing"};
 
-static void enter(struct alert_state *state, enum alert_phase phase, int64_t now)
+static void enter(struct alert_state *state, enum alert_phase phase, struct alert_time now)
 {
 	state->phase = phase;
-	state->since_unix_ns = now;
+	state->since = now;
 }
 
 /* One that comes back again and again is left firing for longer. */
-static void begin_firing(struct alert_state *state, const struct alert_rule *rule, int64_t now)
+static void begin_firing(struct alert_state *state, const struct alert_rule *rule,
+			 struct alert_time now)
 {
-	bool returns = state->ended_unix_ns && now - state->ended_unix_ns < HOUR;
+	bool returns = state->ended.unix_ns && now.ns - state->ended.ns < HOUR;
 
 	state->clear_for_ns = returns ? 2 * state->clear_for_ns : rule->clear_for_ns;
 	if (state->clear_for_ns > (uint64_t)HOUR)
 		state->clear_for_ns = (uint64_t)HOUR;
-	state->fired_unix_ns = now;
+	state->fired_unix_ns = now.unix_ns;
 	enter(state, ALERT_FIRING, now);
 }
 
-void alert_state_hold(struct alert_state *state, int64_t now)
+void alert_state_hold(struct alert_state *state, struct alert_time now)
 {
 	enter(state, ALERT_PENDING, now);
 }
 
 bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, bool holds,
-		      bool clears, int64_t now)
+		      bool clears, struct alert_time now)
 {
 	switch (state->phase) {
 	case ALERT_INACTIVE:
@@ -44,7 +45,7 @@ bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, 
 			enter(state, ALERT_INACTIVE, now);
 			return false;
 		}
-		if (now - state->since_unix_ns < (int64_t)rule->for_ns)
+		if (now.ns - state->since.ns < (int64_t)rule->for_ns)
 			return false;
 		begin_firing(state, rule, now);
 		return true;
@@ -58,9 +59,9 @@ bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, 
 			enter(state, ALERT_FIRING, now);
 			return false;
 		}
-		if (now - state->since_unix_ns < (int64_t)state->clear_for_ns)
+		if (now.ns - state->since.ns < (int64_t)state->clear_for_ns)
 			return false;
-		state->ended_unix_ns = now;
+		state->ended = now;
 		enter(state, ALERT_INACTIVE, now);
 		return true;
 	}

@@ -22,7 +22,7 @@
 struct telling {
 	void (*tell)(void *context, const struct alert_news *news);
 	void *context;
-	int64_t now;
+	struct alert_time now;
 	int64_t slice_ns;
 };
 
@@ -108,7 +108,7 @@ static struct alert_news news_of(const struct alert_rule *rule, const struct ale
 				 const struct telling *telling)
 {
 	int64_t over = rule->over_ns ? (int64_t)rule->over_ns : telling->slice_ns;
-	int64_t end = state->phase == ALERT_INACTIVE ? state->ended_unix_ns : telling->now;
+	int64_t end = state->phase == ALERT_INACTIVE ? state->ended.unix_ns : telling->now.unix_ns;
 	int64_t begin = state->fired_unix_ns - (int64_t)rule->for_ns - over;
 
 	return (struct alert_news){rule, state, state->phase != ALERT_INACTIVE, begin, end};
@@ -160,12 +160,12 @@ static void step_all(struct alerts *alerts, const struct alert_rule *rule,
 			step(alerts, rule, state, NULL, telling);
 }
 
-static void forget_states(struct alerts *alerts, int64_t now)
+static void forget_states(struct alerts *alerts, int64_t now_ns)
 {
 	size_t kept = 0;
 
 	array_foreach(&alerts->states, state)
-		if (state->phase != ALERT_INACTIVE || now - state->since_unix_ns < FORGET_NS)
+		if (state->phase != ALERT_INACTIVE || now_ns - state->since.ns < FORGET_NS)
 			alerts->states.items[kept++] = *state;
 	alerts->states.count = kept;
 }
@@ -203,7 +203,8 @@ static const struct profile *profile_over(struct alerts *alerts, const struct al
 					  const struct profile *slice,
 					  const struct telling *telling, int *err)
 {
-	struct history_range range = {telling->now - (int64_t)rule->over_ns, telling->now};
+	struct history_range range = {telling->now.unix_ns - (int64_t)rule->over_ns,
+				      telling->now.unix_ns};
 	struct error error;
 	size_t missing;
 
@@ -234,7 +235,7 @@ static bool fill_past(struct alerts *alerts, struct watched_rule *watched,
 
 		if (term->is_past &&
 		    (baseline_update(baseline, term, alerts->store,
-				     telling->now - (int64_t)over_ns / 2) < 0 ||
+				     telling->now.unix_ns - (int64_t)over_ns / 2) < 0 ||
 		     !baseline_limit(baseline, term, over_ns, &term->condition.value)))
 			watched->learns = true;
 	}
@@ -271,12 +272,12 @@ static int look(struct alerts *alerts, struct watched_rule *watched,
 		(int64_t)rule->over_ns / (rule->term_count ? LOOKS_PER_OVER : LOOKS_PER_CHANGE);
 	int err;
 
-	if (telling->now < watched->next_unix_ns && watched->next_unix_ns - telling->now <= pause)
+	if (telling->now.ns < watched->next_ns)
 		return 0;
 	/* Whole slices: a little early is not late. */
-	watched->next_unix_ns = telling->now + pause - telling->slice_ns / 2;
+	watched->next_ns = telling->now.ns + pause - telling->slice_ns / 2;
 	err = rule->term_count ? look_at_terms(alerts, watched, rows, telling)
-			       : look_at_change(alerts, rule, telling->now);
+			       : look_at_change(alerts, rule, telling->now.unix_ns);
 	watched->known = err == 0 && alerts->values.known;
 	/* What is not known is not zero: all stays as it is. */
 	if (watched->known) {
@@ -287,6 +288,17 @@ static int look(struct alerts *alerts, struct watched_rule *watched,
 	return err == -ENOMEM ? err : 0;
 }
 
+void alerts_note(struct alerts *alerts, const struct resource_rows *rows)
+{
+	const struct profile_info *info = profile_info_read(rows->profile);
+	struct store_state state;
+
+	store_get_state(alerts->store, &state);
+	alerts->host.store_failing = state.failing != 0;
+	host_readings_take(&alerts->host, info->end_ns);
+	run_readings_add(&alerts->run, rows);
+}
+
 int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	       void (*tell)(void *context, const struct alert_news *news), void *context)
 {
@@ -294,14 +306,11 @@ int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	struct telling telling = {.tell = tell,
 				  .context = context,
 				  .slice_ns = (int64_t)(info->end_ns - info->start_ns)};
-	struct store_state state;
 	int err = 0;
 
-	telling.now = info->start_unix_ns + telling.slice_ns;
-	store_get_state(alerts->store, &state);
-	alerts->host.store_failing = state.failing != 0;
-	host_readings_take(&alerts->host, info->end_ns);
-	run_readings_add(&alerts->run, rows);
+	telling.now =
+		(struct alert_time){info->start_unix_ns + telling.slice_ns, (int64_t)info->end_ns};
+	alerts_note(alerts, rows);
 	array_foreach(&alerts->rules, watched) {
 		int rule_err = look(alerts, watched, rows, &telling);
 
@@ -310,7 +319,7 @@ int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	profile_free(alerts->merged);
 	alerts->merged = NULL;
 	pthread_mutex_lock(&alerts->lock);
-	forget_states(alerts, telling.now);
+	forget_states(alerts, telling.now.ns);
 	pthread_mutex_unlock(&alerts->lock);
 	return err;
 }
@@ -339,12 +348,12 @@ static void write_state(const struct alert_state *state, bool first, FILE *out)
 	fprintf(out, "%s{\"who\":", first ? "" : ",");
 	escape_json(out, state->who);
 	fprintf(out, ",\"state\":\"%s\",\"since\":%.3f", alert_phase_names[state->phase],
-		(double)state->since_unix_ns / 1e9);
+		(double)state->since.unix_ns / 1e9);
 	if (state->phase >= ALERT_FIRING)
 		fprintf(out, ",\"fired\":%.3f", (double)state->fired_unix_ns / 1e9);
-	else if (state->ended_unix_ns)
+	else if (state->ended.unix_ns)
 		fprintf(out, ",\"fired\":%.3f,\"ended\":%.3f", (double)state->fired_unix_ns / 1e9,
-			(double)state->ended_unix_ns / 1e9);
+			(double)state->ended.unix_ns / 1e9);
 	fprintf(out, ",\"text\":");
 	escape_json(out, state->text);
 	fprintf(out, "}");

@@ -16,26 +16,32 @@
 /* Of a rule, so many are told by name; the others together. */
 #define ALERT_NAMED_MAX 10
 
+/* Lengths go by the second, which nobody sets; the first is for people. */
+struct alert_time {
+	int64_t unix_ns;
+	int64_t ns; /* CLOCK_MONOTONIC; < 0: before the machine started */
+};
+
 enum alert_phase { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_CLEARING };
 
 struct alert_state {
 	char rule[ALERT_NAME_SIZE];
 	char who[ALERT_WHO_SIZE];
 	enum alert_phase phase;
-	int64_t since_unix_ns; /* of the phase */
-	int64_t fired_unix_ns; /* firing and clearing */
-	int64_t ended_unix_ns; /* the last time */
-	uint64_t clear_for_ns; /* grows with returns */
+	struct alert_time since; /* of the phase */
+	int64_t fired_unix_ns;	 /* firing and clearing */
+	struct alert_time ended; /* the last time; zero: never */
+	uint64_t clear_for_ns;	 /* grows with returns */
 	char text[160];
 	bool touched;
 };
 
 /* One step; returns true when it begins to fire or has ended (phase ALERT_INACTIVE). */
 bool alert_state_step(struct alert_state *state, const struct alert_rule *rule, bool holds,
-		      bool clears, int64_t now_unix_ns);
+		      bool clears, struct alert_time now);
 
 /* It holds, and waits for others. */
-void alert_state_hold(struct alert_state *state, int64_t now_unix_ns);
+void alert_state_hold(struct alert_state *state, struct alert_time now);
 
 struct alert_news {
 	const struct alert_rule *rule;
@@ -50,6 +56,8 @@ struct alerts;
 struct alerts *alerts_new(const struct alert_rules *rules, struct store *store);
 /* Others from now on; alerts of rules that are gone end without a word. -ENOMEM: as before. */
 int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules);
+/* Takes note of a slice that no rule is held against, for want of time. */
+void alerts_note(struct alerts *alerts, const struct resource_rows *rows);
 /* Rows of a slice that the store has, in any grouping. Calls back with what is new. -ENOMEM: some
  * rules were not looked at.
  */
@@ -63,9 +71,9 @@ void alerts_write_json(struct alerts *alerts, FILE *out);
 uint64_t alerts_changes(const struct alerts *alerts);
 /* What another program needs to go on: JSON. */
 void alerts_write_memory(struct alerts *alerts, int64_t now_unix_ns, FILE *out);
-/* Goes on from what was written at most 15 minutes ago, of rules that still are. What it cannot
- * read is as if there were nothing. -ENOMEM. */
-int alerts_read_memory(struct alerts *alerts, const char *text, int64_t now_unix_ns);
+/* Goes on from what was written at most 15 minutes ago (later than now: its clock was ahead), of
+ * rules that still are. What it cannot read is as if there were nothing. -ENOMEM. */
+int alerts_read_memory(struct alerts *alerts, const char *text, struct alert_time now);
 /* For Prometheus. */
 void alerts_write_metrics(struct alerts *alerts, FILE *out);
 void alerts_free(struct alerts *alerts);

@@ -12,8 +12,8 @@
 
 struct watched_rule {
 	struct alert_rule rule;
-	int64_t next_unix_ns;
-	bool known; /* the last time */
+	int64_t next_ns; /* of the next look, CLOCK_MONOTONIC */
+	bool known;	 /* the last time */
 	struct baseline baselines[ALERT_TERMS_MAX];
 	bool learns; /* there are not enough days yet */
 };

@@ -13,17 +13,17 @@
 #include "cli/serve_config.h"
 #include "store/store_keep.h"
 
-#define SECOND	       ((int64_t)NS_PER_SECOND)
-#define REPEAT_NS      (60 * SECOND)
-#define KEEP_BEFORE_NS (60 * SECOND)
+#define REPEAT_NS      (60 * NS_PER_SECOND)
+#define KEEP_BEFORE_NS ((int64_t)(60 * NS_PER_SECOND))
 /* Recordings of one rule: an alert that comes and goes fills no disk. */
-#define KEEP_PAUSE_NS (600 * SECOND)
+#define KEEP_PAUSE_NS (600 * NS_PER_SECOND)
 #define KEEPS_MAX     16
 
 /* A recording that waits for its end. */
 struct keep {
 	char rule[ALERT_NAME_SIZE];
 	int64_t from_unix_ns, to_unix_ns;
+	uint64_t due_ns; /* CLOCK_MONOTONIC */
 	bool is_done;
 };
 
@@ -31,11 +31,11 @@ struct serve_alerts {
 	struct serve_alerts_options options;
 	struct alerts *alerts;
 	struct notifier *notifier;
-	int64_t repeated_unix_ns;
+	/* Of the slice at hand, and of what was done last: CLOCK_MONOTONIC. */
+	uint64_t now_ns, repeated_ns, remembered_ns;
 	struct keep keeps[KEEPS_MAX];
 	size_t keep_count;
 	uint64_t remembered; /* alerts_changes() of what is on disk */
-	int64_t remembered_unix_ns;
 };
 
 static void say(void *context, const char *sentence)
@@ -47,47 +47,54 @@ static void say(void *context, const char *sentence)
 
 /* ---- recordings ---- */
 
+static void keep_now(struct serve_alerts *alerts, struct keep *keep)
+{
+	char name[STORE_KEEP_NAME_SIZE];
+	int err;
+
+	keep->is_done = true;
+	err = store_keep(alerts->options.store, keep->rule, keep->from_unix_ns, keep->to_unix_ns,
+			 name);
+	if (err < 0)
+		console_error(alerts->options.console, "cannot keep what was around alert %s: %s",
+			      keep->rule, strerror(-err));
+	else
+		console_error(alerts->options.console, "alert %s: kept in %s/kept/%s", keep->rule,
+			      alerts->options.store_path, name);
+}
+
 static void plan_keep(struct serve_alerts *alerts, const struct alert_news *news)
 {
-	int64_t now = news->state->fired_unix_ns;
+	int64_t fired = news->state->fired_unix_ns;
+	uint64_t due_ns = alerts->now_ns + news->rule->keep_ns;
 	struct keep *keep;
 
 	if (!news->rule->keep_ns)
 		return;
 	for (size_t i = 0; i < alerts->keep_count; i++)
 		if (strcmp(alerts->keeps[i].rule, news->rule->name) == 0 &&
-		    now - alerts->keeps[i].to_unix_ns < KEEP_PAUSE_NS)
+		    alerts->now_ns < alerts->keeps[i].due_ns + KEEP_PAUSE_NS)
 			return;
 	if (alerts->keep_count == KEEPS_MAX) {
+		/* What is there of it is better than nothing. */
+		if (!alerts->keeps[0].is_done)
+			keep_now(alerts, &alerts->keeps[0]);
 		memmove(alerts->keeps, alerts->keeps + 1, (KEEPS_MAX - 1) * sizeof(*alerts->keeps));
 		alerts->keep_count--;
 	}
 	keep = &alerts->keeps[alerts->keep_count++];
-	*keep = (struct keep){.from_unix_ns = now - KEEP_BEFORE_NS,
-			      .to_unix_ns = now + (int64_t)news->rule->keep_ns};
+	*keep = (struct keep){.from_unix_ns = fired - KEEP_BEFORE_NS,
+			      .to_unix_ns = fired + (int64_t)news->rule->keep_ns,
+			      .due_ns = due_ns};
 	snprintf(keep->rule, sizeof(keep->rule), "%s", news->rule->name);
 }
 
-static void keep_due(struct serve_alerts *alerts, int64_t now)
+/* All whose time has come, or all. */
+static void keep_due(struct serve_alerts *alerts, bool all)
 {
-	for (size_t i = 0; i < alerts->keep_count; i++) {
-		struct keep *keep = &alerts->keeps[i];
-		char name[STORE_KEEP_NAME_SIZE];
-		int err;
-
-		if (keep->is_done || now < keep->to_unix_ns)
-			continue;
-		keep->is_done = true;
-		err = store_keep(alerts->options.store, keep->rule, keep->from_unix_ns,
-				 keep->to_unix_ns, name);
-		if (err < 0)
-			console_error(alerts->options.console,
-				      "cannot keep what was around alert %s: %s", keep->rule,
-				      strerror(-err));
-		else
-			console_error(alerts->options.console, "alert %s: kept in %s/kept/%s",
-				      keep->rule, alerts->options.store_path, name);
-	}
+	for (size_t i = 0; i < alerts->keep_count; i++)
+		if (!alerts->keeps[i].is_done && (all || alerts->now_ns >= alerts->keeps[i].due_ns))
+			keep_now(alerts, &alerts->keeps[i]);
 }
 
 /* ---- slices ---- */
@@ -118,7 +125,7 @@ static void repeat(void *context, const struct alert_news *news)
 #define MEMORY_NEW ".alerts.new"
 #define MEMORY_MAX (4U << 20)
 /* An old one is not believed. */
-#define REMEMBER_NS (300 * SECOND)
+#define REMEMBER_NS (300 * NS_PER_SECOND)
 
 /* What fires needs no second word after a restart. Without room on the disk it gets one. */
 static void remember(struct serve_alerts *alerts, int64_t now)
@@ -126,9 +133,9 @@ static void remember(struct serve_alerts *alerts, int64_t now)
 	struct durable_file file;
 
 	if (alerts->remembered == alerts_changes(alerts->alerts) &&
-	    now - alerts->remembered_unix_ns < REMEMBER_NS)
+	    alerts->now_ns - alerts->remembered_ns < REMEMBER_NS)
 		return;
-	alerts->remembered_unix_ns = now;
+	alerts->remembered_ns = alerts->now_ns;
 	if (durable_file_open(&file, store_root(alerts->options.store), MEMORY_NEW, 0600) < 0)
 		return;
 	alerts_write_memory(alerts->alerts, now, file.stream);
@@ -143,24 +150,39 @@ static void recall(struct serve_alerts *alerts)
 
 	if (file_read_all(store_root(alerts->options.store), MEMORY, MEMORY_MAX, &text, &size) < 0)
 		return;
-	alerts_read_memory(alerts->alerts, text, (int64_t)clock_read_ns(CLOCK_REALTIME));
+	alerts_read_memory(alerts->alerts, text,
+			   (struct alert_time){(int64_t)clock_read_ns(CLOCK_REALTIME),
+					       (int64_t)clock_now_ns()});
 	free(text);
+}
+
+void serve_alerts_note(struct serve_alerts *alerts, const struct resource_rows *rows)
+{
+	alerts_note(alerts->alerts, rows);
 }
 
 void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
-	int64_t now = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
 
+	alerts->now_ns = info->end_ns;
 	/* Rules that were not looked at for want of memory are, with the next slice. */
 	alerts_add(alerts->alerts, rows, tell, alerts);
-	remember(alerts, now);
-	keep_due(alerts, now);
-	if (!alerts->notifier ||
-	    (now - alerts->repeated_unix_ns < REPEAT_NS && now >= alerts->repeated_unix_ns))
+	remember(alerts, info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
+	keep_due(alerts, false);
+	if (!alerts->notifier || alerts->now_ns - alerts->repeated_ns < REPEAT_NS)
 		return;
-	alerts->repeated_unix_ns = now;
+	alerts->repeated_ns = alerts->now_ns;
 	alerts_each_firing(alerts->alerts, repeat, alerts);
+}
+
+void serve_alerts_end(struct serve_alerts *alerts)
+{
+	keep_due(alerts, true);
+	/* Also when nothing has changed: the next start believes only what is young. */
+	alerts->remembered_ns = 0;
+	alerts->now_ns = UINT64_MAX;
+	remember(alerts, (int64_t)clock_read_ns(CLOCK_REALTIME));
 }
 
 /* ---- configuration ---- */

@@ -56,7 +56,7 @@ void notify_write_webhook(const struct alert_news *news, const struct notify_con
 	write_time(news->state->fired_unix_ns, out);
 	if (!news->fires) {
 		fprintf(out, ",\"ended\":");
-		write_time(news->state->ended_unix_ns, out);
+		write_time(news->state->ended.unix_ns, out);
 	}
 	fprintf(out, ",\"suppressed\":%llu}\n", (unsigned long long)context->suppressed);
 }
@@ -82,7 +82,7 @@ void notify_write_alertmanager(const struct alert_news *news, const struct notif
 	write_time(news->state->fired_unix_ns, out);
 	fprintf(out, ",\"endsAt\":");
 	write_time(news->fires ? context->now_unix_ns + ALERTMANAGER_LIFE_SECONDS * SECOND
-			       : news->state->ended_unix_ns,
+			       : news->state->ended.unix_ns,
 		   out);
 	write_text("generatorURL", link, out);
 	fprintf(out, "}]\n");

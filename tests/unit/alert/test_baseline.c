@@ -190,7 +190,8 @@ static void what_fired_fires_after_a_restart(void **state)
 	alerts_write_memory(alerts, BEGIN + SLICE, out);
 	fclose(out);
 	alerts_free(alerts);
-	assert_int_equal(alerts_read_memory(next, text, BEGIN + 2 * SLICE), 0);
+	assert_int_equal(alerts_read_memory(next, text, (struct alert_time){BEGIN + 2 * SLICE, 0}),
+			 0);
 	/* It is not told again, but its end is. */
 	add_minute(next, BEGIN + 3 * SLICE, 50);
 	assert_string_equal(told, "+io ");
@@ -200,12 +201,14 @@ static void what_fired_fires_after_a_restart(void **state)
 	alerts_free(next);
 	/* What is old says nothing. */
 	late = alerts_of(rules);
-	assert_int_equal(alerts_read_memory(late, text, BEGIN + HOUR), 0);
+	assert_int_equal(alerts_read_memory(late, text, (struct alert_time){BEGIN + HOUR, 0}), 0);
 	add_minute(late, BEGIN + HOUR, 1);
 	add_minute(late, BEGIN + HOUR + SLICE, 1);
 	assert_string_equal(told, "+io -io ");
-	assert_int_equal(alerts_read_memory(late, "{\"version\":1,\"states\":[{}, 7]", BEGIN), 0);
-	assert_int_equal(alerts_read_memory(late, "[]", BEGIN), 0);
+	assert_int_equal(alerts_read_memory(late, "{\"version\":1,\"states\":[{}, 7]",
+					    (struct alert_time){BEGIN, 0}),
+			 0);
+	assert_int_equal(alerts_read_memory(late, "[]", (struct alert_time){BEGIN, 0}), 0);
 	alerts_free(late);
 	free(text);
 }
