@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,9 @@
 #include "cli/serve_alerts.h"
 #include "cli/serve_config.h"
 #include "cli/serve_objectives.h"
+#include "cli/serve_parcel.h"
 #include "cli/serve_push.h"
+#include "cli/serve_watch.h"
 #include "recording/slice_codec.h"
 #include "web/web.h"
 
@@ -34,23 +38,16 @@
  * One that is farther behind is better left behind. */
 #define SEND_BUFFER_BYTES 16384
 #define STORE_WAIT_MS	  5000
-#define TRIM_NS		  (5 * 60 * NS_PER_SECOND)
-#define DAY		  (86400 * NS_PER_SECOND)
+/* What ends beside the store has so long. */
+#define END_SECONDS 3
+#define TRIM_NS	    (5 * 60 * NS_PER_SECOND)
+#define DAY	    (86400 * NS_PER_SECOND)
 
 /* From the front, once: it answers, or why not. */
 struct greeting {
 	int err;
 	uint16_t port;
 	struct error error;
-};
-
-/* To the front, with a descriptor: of a slice, or of a text. */
-enum parcel_kind { PARCEL_SLICE, PARCEL_CONFIG, PARCEL_BAD_CONFIG };
-
-struct parcel {
-	enum parcel_kind kind;
-	unsigned int detail_step;
-	uint64_t dropped; /* slices before this one that are missing */
 };
 
 /* ---- the front ---- */
@@ -88,47 +85,26 @@ struct front {
 	struct serve_alerts *alerts;
 	struct serve_push push;
 	struct serve_objectives objectives;
-	int64_t trimmed_period; /* of TRIM_NS, since 1970 */
-	bool has_jumped;	/* the clock; it was said */
+	struct serve_watch *watch;
+	int socket;		     /* of the collector */
+	_Atomic(uint64_t) stored_ns; /* end of the last slice, CLOCK_MONOTONIC; 0: none */
+	bool lacks_descriptors;	     /* it was said */
+	int64_t trimmed_period;	     /* of TRIM_NS, since 1970 */
+	bool has_jumped;	     /* the clock; it was said */
 };
-
-/* Returns the descriptor; -1: the collector has ended. */
-static int receive(int socket, struct parcel *ret_parcel)
-{
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec data = {.iov_base = ret_parcel, .iov_len = sizeof(*ret_parcel)};
-	struct msghdr message = {.msg_iov = &data,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes)};
-	ssize_t size;
-	int fd = -1;
-
-	do {
-		size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-	} while (size < 0 && errno == EINTR);
-	if (size != (ssize_t)sizeof(*ret_parcel))
-		return -1;
-	if (control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS)
-		memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-	return fd;
-}
 
 static void note_slice(struct front *front, const struct profile *slice)
 {
+	const struct profile_info *info = profile_info_read(slice);
 	const struct resource_rows *rows;
 	struct results results;
 
 	results_init(&results, slice, ROWS_BY_CONTAINER);
-	/* Without memory metrics lack it, and alerts are looked at with the next one. */
-	if (results_rows(&results, &rows) == 0) {
+	/* Without memory metrics lack it. */
+	if (results_rows(&results, &rows) == 0)
 		web_note_slice(front->web, rows);
-		serve_alerts_add(front->alerts, rows);
-	}
 	results_done(&results);
+	atomic_store(&front->stored_ns, info->end_ns);
 }
 
 /* What a minute, ten of them or an hour took lies all over the heap, between what is still used. To
@@ -179,8 +155,7 @@ static void add_block(struct front *front, const struct recording_block *block)
 	note_slice(front, slice);
 	info = profile_info_read(slice);
 	end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
-	serve_objectives_note(&front->objectives, end_unix_ns);
-	profile_free(slice);
+	serve_watch_add(front->watch, slice);
 	give_back_memory(front, end_unix_ns);
 }
 
@@ -201,6 +176,69 @@ static void take_slice(struct front *front, int fd)
 	recording_reader_done(&reader);
 }
 
+/* ---- beside the storing ---- */
+
+static void note_behind(void *context, const struct resource_rows *rows)
+{
+	struct front *front = context;
+
+	serve_alerts_note(front->alerts, rows);
+}
+
+static void look(void *context, const struct resource_rows *rows)
+{
+	const struct profile_info *info = profile_info_read(rows->profile);
+	struct front *front = context;
+
+	serve_alerts_add(front->alerts, rows);
+	serve_objectives_note(&front->objectives,
+			      info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
+}
+
+static void configure(void *context, const char *text)
+{
+	struct front *front = context;
+
+	web_note_config(front->web,
+			serve_alerts_configure(front->alerts, text) == 0 &&
+				serve_push_configure(&front->push, front->web, text) == 0 &&
+				serve_objectives_configure(&front->objectives, text) == 0);
+}
+
+static void end_watch(void *context)
+{
+	struct front *front = context;
+
+	serve_alerts_end(front->alerts);
+}
+
+static void say(void *context, const char *sentence)
+{
+	struct front *front = context;
+
+	console_error(front->options->console, "%s", sentence);
+}
+
+static void write_metrics(void *context, FILE *out)
+{
+	struct front *front = context;
+	uint64_t stored_ns = atomic_load(&front->stored_ns);
+
+	serve_push_write_metrics(&front->push, out);
+	fprintf(out,
+		"# HELP pkbpf_front_waiting_slices slices that are still to be stored\n"
+		"# TYPE pkbpf_front_waiting_slices gauge\npkbpf_front_waiting_slices %zu\n",
+		serve_parcels_waiting(front->socket));
+	if (stored_ns)
+		fprintf(out,
+			"# HELP pkbpf_last_slice_age_seconds since the end of the last slice that "
+			"was "
+			"stored\n# TYPE pkbpf_last_slice_age_seconds gauge\n"
+			"pkbpf_last_slice_age_seconds %.3f\n",
+			(double)(clock_now_ns() - stored_ns) / 1e9);
+	serve_watch_write_metrics(front->watch, out);
+}
+
 static int start_answering(struct front *front, struct web_options *web, struct error *error)
 {
 	const struct serve_front_options *options = front->options;
@@ -212,14 +250,15 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 		.port = web->port,
 		.console = options->console,
 	};
+	const struct serve_watch_ops watch = {note_behind, look, configure, end_watch, say, front};
 	int err = serve_alerts_new(&alerts, &front->alerts, error);
 
 	if (err < 0)
 		return err;
 	serve_push_init(&front->push, options->console, front->store);
 	web->alerts = serve_alerts_state(front->alerts);
-	web->more_metrics = serve_push_write_metrics;
-	web->context = &front->push;
+	web->more_metrics = write_metrics;
+	web->context = front;
 	serve_objectives_init(&front->objectives, options->console, front->store, options->listen,
 			      web->port);
 	/* It was checked. */
@@ -227,6 +266,9 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 		console_error(options->console, "no objectives: out of memory");
 	web->write_objectives = serve_objectives_write;
 	web->objectives = &front->objectives;
+	front->watch = serve_watch_start(&watch);
+	if (!front->watch)
+		return error_set(error, ENOMEM, "cannot watch for alerts: out of memory");
 	err = web_start(web, front->store, &front->web, error);
 	if (err == 0 && serve_push_configure(&front->push, front->web, options->config) < 0)
 		console_error(options->console, "nothing is pushed: out of memory");
@@ -264,51 +306,88 @@ static void take_config(struct front *front, int fd)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (file_read_all(AT_FDCWD, path, SERVE_CONFIG_MAX_BYTES, &text, &size) < 0)
 		return;
-	web_note_config(front->web,
-			serve_alerts_configure(front->alerts, text) == 0 &&
-				serve_push_configure(&front->push, front->web, text) == 0 &&
-				serve_objectives_configure(&front->objectives, text) == 0);
-	free(text);
+	serve_watch_configure(front->watch, text);
 }
 
-static void take_parcel(struct front *front, const struct parcel *parcel, int fd)
+/* The descriptor has not come with it. */
+static void lose_parcel(struct front *front, const struct serve_parcel *parcel)
+{
+	if (parcel->kind == SERVE_PARCEL_SLICE)
+		web_note_dropped(front->web, 1);
+	else
+		web_note_config(front->web, false);
+	if (!front->lacks_descriptors)
+		say(front, "too many files are open in the front: slices are missing in the "
+			   "history; raise its limit (ulimit -n, LimitNOFILE)");
+	front->lacks_descriptors = true;
+}
+
+static void take_parcel(struct front *front, const struct serve_parcel *parcel, int fd)
 {
 	if (parcel->dropped)
 		web_note_dropped(front->web, parcel->dropped);
 	web_note_detail(front->web, parcel->detail_step);
+	if (fd < 0) {
+		lose_parcel(front, parcel);
+		return;
+	}
 	switch (parcel->kind) {
-	case PARCEL_SLICE:
+	case SERVE_PARCEL_SLICE:
 		take_slice(front, fd);
 		break;
-	case PARCEL_CONFIG:
+	case SERVE_PARCEL_CONFIG:
 		take_config(front, fd);
 		break;
-	case PARCEL_BAD_CONFIG:
+	case SERVE_PARCEL_BAD_CONFIG:
 		web_note_config(front->web, false);
 		break;
 	}
 }
 
+/* All is stored: answers, messages and rules that are under way are given up. */
+static void *end_in_time(void *context)
+{
+	const struct timespec wait = {.tv_sec = END_SECONDS};
+
+	nanosleep(&wait, NULL);
+	say(context, "all slices are stored; what was under way beside that (answers, messages, "
+		     "alert rules) is given up");
+	_exit(0);
+}
+
+static void end_front(struct front *front)
+{
+	pthread_t thread;
+
+	store_finish(front->store);
+	if (pthread_create(&thread, NULL, end_in_time, front) == 0)
+		pthread_detach(thread);
+	serve_watch_end(front->watch);
+	serve_push_end(&front->push);
+	web_stop(front->web);
+	serve_watch_free(front->watch);
+	serve_push_done(&front->push);
+	serve_objectives_done(&front->objectives);
+	serve_alerts_free(front->alerts);
+	store_close(front->store);
+}
+
 static int run_front(const struct serve_front_options *options, int socket)
 {
-	struct front front = {.options = options};
+	struct front front = {.options = options, .socket = socket};
 	struct greeting greeting = {0};
-	struct parcel parcel;
+	struct serve_parcel parcel;
 	int fd;
 
 	greeting.err = open_all(&front, &greeting);
 	if (send(socket, &greeting, sizeof(greeting), MSG_NOSIGNAL) < 0 || greeting.err < 0)
 		return 1;
-	while ((fd = receive(socket, &parcel)) >= 0) {
+	while ((fd = serve_parcel_receive(socket, &parcel)) != -EPIPE) {
 		take_parcel(&front, &parcel, fd);
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 	}
-	serve_push_end(&front.push);
-	web_stop(front.web);
-	serve_push_done(&front.push);
-	serve_objectives_done(&front.objectives);
-	serve_alerts_free(front.alerts);
-	store_close(front.store);
+	end_front(&front);
 	return 0;
 }
 
@@ -375,27 +454,14 @@ static int write_slice(struct serve_front *front, const struct profile *slice, F
 	return err ? err : recording_writer_end(&writer);
 }
 
-static int send_descriptor(struct serve_front *front, enum parcel_kind kind, int fd)
+static int send_descriptor(struct serve_front *front, enum serve_parcel_kind kind, int fd)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
-				.cmsg_level = SOL_SOCKET,
-				.cmsg_type = SCM_RIGHTS}};
-	struct parcel parcel = {kind, front->detail_step, front->dropped};
-	struct iovec data = {.iov_base = &parcel, .iov_len = sizeof(parcel)};
-	struct msghdr message = {.msg_iov = &data,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof(control.bytes)};
+	struct serve_parcel parcel = {kind, front->detail_step, front->dropped};
+	int err = serve_parcel_send(front->socket, &parcel, fd);
 
-	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	if (sendmsg(front->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+	if (err == 0)
 		front->dropped = 0;
-		return 0;
-	}
-	return errno == ECONNRESET || errno == EPIPE ? -EPIPE : -errno;
+	return err;
 }
 
 int serve_front_send(struct serve_front *front, const struct profile *slice)
@@ -415,7 +481,7 @@ int serve_front_send(struct serve_front *front, const struct profile *slice)
 	else if (!out && copy >= 0)
 		close(copy);
 	if (err == 0)
-		err = send_descriptor(front, PARCEL_SLICE, fd);
+		err = send_descriptor(front, SERVE_PARCEL_SLICE, fd);
 	front->dropped += err < 0;
 	close(fd);
 	return err;
@@ -431,7 +497,8 @@ int serve_front_configure(struct serve_front *front, const char *text)
 	if (write(fd, text ? text : "", size) != (ssize_t)size)
 		err = -ENOMEM;
 	else
-		err = send_descriptor(front, text ? PARCEL_CONFIG : PARCEL_BAD_CONFIG, fd);
+		err = send_descriptor(front, text ? SERVE_PARCEL_CONFIG : SERVE_PARCEL_BAD_CONFIG,
+				      fd);
 	close(fd);
 	return err;
 }

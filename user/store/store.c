@@ -313,15 +313,30 @@ int store_add(struct store *store, const struct profile *slice,
 	return err < 0 ? err : grow_err;
 }
 
+int store_finish(struct store *store)
+{
+	int first_err = 0;
+
+	for (int i = 0; i < STORE_LEVELS; i++) {
+		/* A window may be short: what comes after a restart is another one. */
+		int err = finish_window(store, i), seal_err;
+
+		pthread_mutex_lock(&store->lock);
+		seal_err = store_folder_seal(&store->folders[i], 0, 0, 0);
+		pthread_mutex_unlock(&store->lock);
+		err = err < 0 ? err : seal_err;
+		first_err = first_err < 0 ? first_err : err;
+	}
+	return first_err;
+}
+
 void store_close(struct store *store)
 {
 	if (!store)
 		return;
-	for (int i = 0; i < STORE_LEVELS; i++) {
-		/* A window may be short: what comes after a restart is another one. */
-		finish_window(store, i);
+	store_finish(store);
+	for (int i = 0; i < STORE_LEVELS; i++)
 		store_folder_close(&store->folders[i]);
-	}
 	if (store->fd >= 0)
 		close(store->fd);
 	pthread_mutex_destroy(&store->lock);

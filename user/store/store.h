@@ -41,7 +41,10 @@ struct store_options {
  * being merged are merged now. With read_only, what is added later is not seen. -EBUSY: another
  * process writes to it; errors of the file system; all with the sentence. */
 int store_open(const struct store_options *options, struct store **ret_store, struct error *error);
-/* Writes what is not on disk yet, and seals. NULL is fine. */
+/* Writes what is not on disk yet, and seals; the writer's thread. What is added later begins new
+ * windows. The first error. */
+int store_finish(struct store *store);
+/* The same, and the end. NULL is fine. */
 void store_close(struct store *store);
 
 /* Adds a slice, which slice_new() or a decoder made, to all levels. encoded: what it was decoded
