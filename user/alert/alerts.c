@@ -2,6 +2,7 @@
 #include "alert/alerts_private.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,10 @@
 #define BASE_PARTS	 5
 #define LOOKS_PER_OVER	 5
 #define LOOKS_PER_CHANGE 2
-#define FORGET_NS	 ((int64_t)(3600 * NS_PER_SECOND))
+/* Looks of so long share the risk of one comparison, 2 %. A day's would leave too little power for
+ * changes of some percent within minutes. */
+#define RISK_NS	  (3600.0 * NS_PER_SECOND)
+#define FORGET_NS ((int64_t)(3600 * NS_PER_SECOND))
 
 struct telling {
 	void (*tell)(void *context, const struct alert_news *news);
@@ -185,7 +189,9 @@ static int look_at_change(struct alerts *alerts, const struct alert_rule *rule, 
 	err = err < 0 ? err : range_diff_read(alerts->store, ranges, NULL, &diff, &error);
 	alerts->values.known = false;
 	if (err == 0)
-		alert_evaluate_change(rule, &diff.comparison, &alerts->values);
+		alert_evaluate_change(rule, &diff.comparison,
+				      fmax(LOOKS_PER_CHANGE * RISK_NS / (double)rule->over_ns, 1),
+				      &alerts->values);
 	range_diff_done(&diff);
 	return err == -ENOMEM ? err : 0;
 }
@@ -235,7 +241,7 @@ static bool fill_past(struct alerts *alerts, struct watched_rule *watched,
 
 		if (term->is_past &&
 		    (baseline_update(baseline, term, alerts->store,
-				     telling->now.unix_ns - (int64_t)over_ns / 2) < 0 ||
+				     telling->now.unix_ns - (int64_t)over_ns / 2, over_ns) < 0 ||
 		     !baseline_limit(baseline, term, over_ns, &term->condition.value)))
 			watched->learns = true;
 	}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "alert/term_value.h"
 #include "base/clock.h"
@@ -15,6 +16,8 @@
 #define MAD_TO_DEVIATION 1.4826
 /* Days that happened to be alike are no reason to fire at the first breath. */
 #define SPREAD_LEAST 0.02
+/* Six of ten minutes, and those that restarts cut. */
+#define WINDOWS_OF_HOUR 64
 
 static int by_value(const void *left, const void *right)
 {
@@ -48,37 +51,66 @@ static bool adds_up(const struct alert_term *term)
 	return term->subject == ALERT_OF_FIGURE && figure_adds_up(term->condition.figure);
 }
 
-/* false: nothing is known of that hour, or of less than half of it. */
-static bool value_of_hour(const struct alert_term *term, struct store *store, int64_t hour,
-			  double *ret_value, int *err)
+/* Maxima and percentiles of an hour are above those of minutes: where the term is about less than
+ * an hour they are taken of ten minutes, of which the history has weeks. */
+static enum store_level level_for(const struct alert_term *term, uint64_t over_ns)
 {
-	struct store_windows windows;
-	struct profile *profile = NULL;
-	const struct profile_info *info;
-	uint64_t length_ns;
-	size_t missing;
-	bool known = false;
+	return adds_up(term) || over_ns > (uint64_t)HOUR / 2 ? STORE_HOUR : STORE_TEN;
+}
 
-	*err = store_list(store, STORE_HOUR, hour * HOUR + HOUR / 4, hour * HOUR + HOUR / 4 * 3,
-			  &windows);
-	if (*err == 0)
-		*err = store_merge(store, &windows, NULL, &profile, &missing);
-	array_free(&windows.list);
-	if (profile) {
-		info = profile_info_read(profile);
-		length_ns = info->end_ns - info->start_ns;
-		known = length_ns >= (uint64_t)HOUR / 2 &&
-			term_value(term, profile, ret_value) == 0;
-		if (known && adds_up(term))
-			*ret_value *= 1e9 / (double)length_ns;
+/* Median of the windows of an hour. false: nothing is known of it, or of less than half of it. */
+static bool value_of_hour(const struct alert_term *term, struct store *store,
+			  enum store_level level, int64_t hour, double *ret_value, int *err)
+{
+	double values[WINDOWS_OF_HOUR];
+	struct store_windows windows;
+	uint64_t known_ns = 0;
+	size_t count = 0;
+
+	/* Clocks are set a little: middles decide, as in the store. */
+	*err = store_list(store, level, hour * HOUR, (hour + 1) * HOUR, &windows);
+	for (size_t i = 0; *err == 0 && i < windows.list.count && count < WINDOWS_OF_HOUR; i++) {
+		const struct store_window *window = &windows.list.items[i];
+		uint64_t length_ns = (uint64_t)(window->end_unix_ns - window->begin_unix_ns);
+		struct profile *profile;
+
+		if ((window->begin_unix_ns + (int64_t)length_ns / 2) / HOUR != hour)
+			continue;
+		if (store_read(store, window, NULL, &profile) < 0)
+			continue;
+		if (term_value(term, profile, &values[count]) == 0) {
+			if (adds_up(term))
+				values[count] *= 1e9 / (double)length_ns;
+			known_ns += length_ns;
+			count++;
+		}
+		profile_free(profile);
 	}
-	profile_free(profile);
-	return known;
+	array_free(&windows.list);
+	if (known_ns < (uint64_t)HOUR / 2)
+		return false;
+	*ret_value = median(values, count);
+	return true;
+}
+
+int64_t baseline_days_before(int64_t unix_ns, int days)
+{
+	time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_SECOND), before;
+	struct tm calendar;
+
+	if (!localtime_r(&seconds, &calendar))
+		return unix_ns - days * DAY;
+	calendar.tm_mday -= days;
+	calendar.tm_isdst = -1;
+	before = mktime(&calendar);
+	return before == (time_t)-1 ? unix_ns - days * DAY
+				    : (int64_t)before * (int64_t)NS_PER_SECOND;
 }
 
 int baseline_update(struct baseline *baseline, const struct alert_term *term, struct store *store,
-		    int64_t unix_ns)
+		    int64_t unix_ns, uint64_t over_ns)
 {
+	enum store_level level = level_for(term, over_ns);
 	int64_t hour = unix_ns / HOUR;
 	double values[BASELINE_DAYS];
 	size_t count = 0;
@@ -86,9 +118,10 @@ int baseline_update(struct baseline *baseline, const struct alert_term *term, st
 
 	if (baseline->hour == hour)
 		return 0;
-	for (int64_t day = 1; day <= BASELINE_DAYS && err == 0; day++)
+	for (int day = 1; day <= BASELINE_DAYS && err == 0; day++)
 		count +=
-			value_of_hour(term, store, hour - day * (DAY / HOUR), &values[count], &err);
+			value_of_hour(term, store, level, baseline_days_before(unix_ns, day) / HOUR,
+				      &values[count], &err);
 	if (err < 0)
 		return err == -ENOMEM ? err : 0;
 	*baseline = (struct baseline){.hour = hour};

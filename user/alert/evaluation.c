@@ -72,6 +72,15 @@ static struct alert_value *value_of(struct alert_values *values, const char *who
 	return added;
 }
 
+/* Is it told in the place of another one of this name? */
+static bool is_worse(const struct condition *condition, const struct alert_value *value, bool holds,
+		     double number)
+{
+	if (!value->text[0] || value->holds != holds)
+		return !value->text[0] || holds;
+	return is_above(condition) ? number > value->value : number < value->value;
+}
+
 static void put_value(struct evaluating *work, const char *who, double number)
 {
 	bool holds = condition_passes(&work->term->condition, number);
@@ -82,7 +91,7 @@ static void put_value(struct evaluating *work, const char *who, double number)
 	if (who[0] && !holds && clears(work->rule, work->term, number))
 		return;
 	value = value_of(work->values, who);
-	if (!value || (value->text[0] && (value->holds || !holds)))
+	if (!value || !is_worse(&work->term->condition, value, holds, number))
 		return;
 	value->value = number;
 	value->holds = holds;
@@ -309,15 +318,21 @@ static void put_change(struct alert_value *value, enum pkbpf_profile_kind kind, 
 }
 
 void alert_evaluate_change(const struct alert_rule *rule, const struct comparison *comparison,
-			   struct alert_values *ret_values)
+			   double looks, struct alert_values *ret_values)
 {
 	const struct diff_condition *change = &rule->change;
+	double risk = 0;
 
+	/* Rows that the rule does not name take nothing of it. */
+	array_foreach(&comparison->rows, row)
+		if (diff_condition_names(change, comparison, row))
+			risk += row->risk;
 	*ret_values = (struct alert_values){.known = comparison->kinds_mask & 1U << change->kind};
 	array_foreach(&comparison->rows, row) {
 		double base = row->sides[DIFF_BASE].value;
 		struct alert_value *value =
-			diff_condition_holds(change, comparison, row)
+			diff_condition_holds(change, comparison, row) &&
+					row->probability * looks * risk < row->risk * DIFF_RISK
 				? value_of(ret_values, diff_row_name(comparison, row))
 				: NULL;
 

@@ -40,8 +40,9 @@ bool alert_is_possible(const struct alert_rule *rule, uint32_t kinds_mask);
 /* Of the terms of a rule. -ENOMEM. */
 int alert_evaluate(const struct alert_rule *rule, const struct alert_input *input,
 		   struct alert_values *ret_values);
-/* Of the change of a rule. */
+/* Of the change of a rule. looks: comparisons that share the risk of a false alarm, which each
+ * alone would have. */
 void alert_evaluate_change(const struct alert_rule *rule, const struct comparison *comparison,
-			   struct alert_values *ret_values);
+			   double looks, struct alert_values *ret_values);
 
 #endif

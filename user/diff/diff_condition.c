@@ -122,8 +122,8 @@ int diff_condition_parse(const char *text, struct diff_condition *ret_condition,
 
 /* ---- checking ---- */
 
-static bool names(const struct diff_condition *condition, const struct comparison *comparison,
-		  const struct diff_row *row)
+bool diff_condition_names(const struct diff_condition *condition,
+			  const struct comparison *comparison, const struct diff_row *row)
 {
 	return row->key.kind == condition->kind && row->key.level == condition->level &&
 	       (condition->any || condition->level == DIFF_ALL ||
@@ -135,7 +135,7 @@ bool diff_condition_holds(const struct diff_condition *condition,
 {
 	double base = row->sides[DIFF_BASE].value, new = row->sides[DIFF_NEW].value;
 
-	if (!names(condition, comparison, row) || !diff_is_significant(row))
+	if (!diff_condition_names(condition, comparison, row) || !diff_is_significant(row))
 		return false;
 	return condition->above ? new > base *(1 + condition->ratio)
 				: new < base *(1 + condition->ratio);
@@ -174,7 +174,7 @@ static const struct diff_row *deciding_row(const struct diff_condition *conditio
 	const struct diff_row *first = NULL, *unjudged = NULL;
 
 	array_foreach(&comparison->rows, row) {
-		if (!names(condition, comparison, row))
+		if (!diff_condition_names(condition, comparison, row))
 			continue;
 		if (diff_condition_holds(condition, comparison, row))
 			return row;

@@ -45,6 +45,8 @@ struct diff_condition_result {
 /* -EINVAL with a sentence that says what is wrong. */
 int diff_condition_parse(const char *text, struct diff_condition *ret_condition,
 			 struct error *error);
+bool diff_condition_names(const struct diff_condition *condition,
+			  const struct comparison *comparison, const struct diff_row *row);
 /* Is this row one that the condition names, with a significant change beyond its threshold? */
 bool diff_condition_holds(const struct diff_condition *condition,
 			  const struct comparison *comparison, const struct diff_row *row);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -159,6 +160,39 @@ static void median_and_scatter_are_robust(void **state)
 	assert_true(baseline.spread == 1);
 }
 
+/* A backup of a minute each hour makes the p99 of the hour, but not that of five minutes. */
+static void percentiles_are_compared_with_those_of_minutes(void **state)
+{
+	struct alerts *alerts = alerts_of("[alert io]\nwhen = blockio.p99 > 1.2 usual\nover = 5m\n"
+					  "clear-for = 1h\n");
+
+	(void)state;
+	for (int64_t day = 0; day < 3; day++)
+		for (int64_t minute = 0; minute < 60; minute++)
+			add_minute(alerts, BEGIN + day * DAY + minute * SLICE,
+				   minute == 30 ? 90 : 2);
+	told[0] = '\0';
+	for (int64_t minute = 0; minute < 10; minute++)
+		add_minute(alerts, BEGIN + 3 * DAY + minute * SLICE, 50);
+	assert_string_equal(told, "+io ");
+	alerts_free(alerts);
+}
+
+static void a_day_before_is_the_same_time_of_day(void **state)
+{
+	/* Half past nine in Berlin, the day after summer time began. */
+	const int64_t monday = 1774855800LL * SECOND;
+
+	(void)state;
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	assert_int_equal(baseline_days_before(monday, 1), monday - 24 * HOUR);
+	assert_int_equal(baseline_days_before(monday, 2), monday - 47 * HOUR);
+	assert_int_equal(baseline_days_before(monday, 7), monday - 167 * HOUR);
+	unsetenv("TZ");
+	tzset();
+}
+
 static void an_alert_waits_for_the_one_that_explains_it(void **state)
 {
 	struct alerts *alerts = alerts_of(
@@ -240,6 +274,8 @@ int main(void)
 		TEST(it_learns_for_three_days),
 		TEST(half_an_hour_is_no_hour),
 		TEST(median_and_scatter_are_robust),
+		TEST(percentiles_are_compared_with_those_of_minutes),
+		cmocka_unit_test(a_day_before_is_the_same_time_of_day),
 		TEST(an_alert_waits_for_the_one_that_explains_it),
 		TEST(what_fired_fires_after_a_restart),
 		TEST(terms_of_the_past_are_read),

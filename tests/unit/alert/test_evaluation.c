@@ -8,11 +8,13 @@
 
 #include <string.h>
 
+#include "account_machine.h"
 #include "alert/evaluation.h"
 
 static struct diff_names names;
 static struct comparison comparison;
 static struct alert_values values;
+static double looks = 1;
 
 static int setup(void **state)
 {
@@ -43,6 +45,8 @@ static void add(const char *name, double base, double new)
 		.has_ratio = base > 0,
 		.ratio = base > 0 ? new / base - 1 : 0,
 		.verdict = new > base ? DIFF_GREW : DIFF_SHRANK,
+		.probability = 1e-5,
+		.risk = 1e-3,
 	};
 }
 
@@ -53,7 +57,7 @@ static const char *firing(const char *when)
 	struct alert_rule rule = {0};
 
 	assert_int_equal(diff_condition_parse(when, &rule.change, NULL), 0);
-	alert_evaluate_change(&rule, &comparison, &values);
+	alert_evaluate_change(&rule, &comparison, looks, &values);
 	assert_true(values.known);
 	list[0] = '\0';
 	for (size_t i = 0; i < values.count; i++) {
@@ -102,6 +106,62 @@ static void a_change_is_told_with_its_sign_and_size(void **state)
 	assert_string_equal(values.items[0].text, "cpu is new");
 }
 
+/* Of a thousand looks at chance one would be significant at a thousandth. */
+static void looks_share_the_risk_of_a_false_alarm(void **state)
+{
+	(void)state;
+	add("grew", 1, 1.5);
+	/* A chance of 1e-5 in 2 %: all of the risk is its own. */
+	looks = 1990;
+	assert_string_equal(firing("cpu.process[*]>+20%"), "grew");
+	looks = 2010;
+	assert_string_equal(firing("cpu.process[*]>+20%"), "");
+	add("other", 1, 1.5);
+	looks = 990;
+	assert_string_equal(firing("cpu.process[*]>+20%"), "grew other");
+	looks = 1010;
+	assert_string_equal(firing("cpu.process[*]>+20%"), "");
+	/* One that is named shares it with nobody. */
+	assert_string_equal(firing("cpu.process[grew]>+20%"), "grew");
+	looks = 1;
+}
+
+/* Two processes of one name, of which both are beyond the limit. */
+static const char *text_of_two(uint64_t first_ns, uint64_t second_ns, const char *when)
+{
+	struct alert_input input = {0};
+	struct alert_rule rule = {.term_count = 1};
+	struct fake_profile machine;
+
+	assert_int_equal(alert_term_parse(when, &rule.terms[0], NULL), 0);
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 12000000000ULL, 8000000000ULL);
+	account_process(&machine, &(struct account_process){
+					  .pid = 812, .comm = "worker", .run_ns = first_ns});
+	account_process(&machine, &(struct account_process){
+					  .pid = 813, .comm = "worker", .run_ns = second_ns});
+	account_end(&machine);
+	input.profile = machine.profile;
+	assert_int_equal(alert_evaluate(&rule, &input, &values), 0);
+	fake_profile_done(&machine);
+	assert_true(values.known);
+	assert_int_equal(values.count, 1);
+	assert_true(values.items[0].holds);
+	return values.items[0].text;
+}
+
+static void of_rows_that_share_a_name_the_worst_is_told(void **state)
+{
+	(void)state;
+	assert_string_equal(text_of_two(3000000000ULL, 9000000000ULL, "*:cpu.user>1s"),
+			    "cpu.user is 9.00 s");
+	assert_string_equal(text_of_two(9000000000ULL, 3000000000ULL, "*:cpu.user>1s"),
+			    "cpu.user is 9.00 s");
+	assert_string_equal(text_of_two(3000000000ULL, 9000000000ULL, "*:cpu.user<10s"),
+			    "cpu.user is 3.00 s");
+	assert_string_equal(text_of_two(9000000000ULL, 3000000000ULL, "*:cpu.user<10s"),
+			    "cpu.user is 3.00 s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +171,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_rule_of_growth_fires_on_growth_beyond_its_threshold_alone, setup,
 			teardown),
+		cmocka_unit_test(of_rows_that_share_a_name_the_worst_is_told),
+		cmocka_unit_test_setup_teardown(looks_share_the_risk_of_a_false_alarm, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_change_is_told_with_its_sign_and_size, setup,
 						teardown),
 	};
