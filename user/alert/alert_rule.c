@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alert/default_rules.h"
+#include "alert/run_reading.h"
 #include "base/near_match.h"
 #include "base/parse_value.h"
 
@@ -13,6 +14,8 @@
 #define CLEAR_FOR_NS   60000000000ULL
 #define KEEP_NS	       30000000000ULL
 #define CHANGE_OVER_NS 120000000000ULL
+
+_Static_assert(RUN_READINGS_MAX == HOST_READINGS_MAX, "one limit is told");
 
 /* ---- terms ---- */
 
@@ -365,6 +368,29 @@ int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *r
 	err = err < 0 ? err : read_sections(ini, ret_rules, error);
 	err = err < 0 ? err : remove_ended(ret_rules, error);
 	return err < 0 ? err : check_unless(ret_rules, error);
+}
+
+static bool is_of_slices(const struct alert_term *term)
+{
+	return term->subject == ALERT_OF_HOST ||
+	       (term->subject == ALERT_OF_FIGURE && term->condition.figure->scope == FIGURE_OF_RUN);
+}
+
+int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, struct error *error)
+{
+	uint64_t most_ns = (HOST_READINGS_MAX - 1) * slice_ns;
+
+	array_foreach(&rules->list, rule)
+		for (size_t i = 0; i < rule->term_count; i++)
+			if (is_of_slices(&rule->terms[i]) && rule->over_ns > most_ns)
+				return error_set(
+					error, EINVAL,
+					"[alert %s]: over is %.0f s, but figures of the "
+					"machine and of the run are known of %d slices (%.0f "
+					"s): use a longer --interval, or a shorter over",
+					rule->name, (double)rule->over_ns / 1e9,
+					HOST_READINGS_MAX - 1, (double)most_ns / 1e9);
+	return 0;
 }
 
 void alert_rules_done(struct alert_rules *rules)

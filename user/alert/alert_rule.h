@@ -74,6 +74,10 @@ struct alert_rules {
  * sentence, which names the line; -ENOMEM. rules is for alert_rules_done() all the same. */
 int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *ret_rules,
 		     struct error *error);
+/* Could a rule know what it is about, with slices of this length? Figures of the machine and of the
+ * run are known of so many slices as host_reading.h and run_reading.h hold. -EINVAL with the
+ * sentence. */
+int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, struct error *error);
 void alert_rules_done(struct alert_rules *rules);
 /* Of one term; -EINVAL with the sentence. */
 int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error);

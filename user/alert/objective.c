@@ -134,6 +134,26 @@ int objectives_add(struct objectives *objectives, const char *name, const char *
 	return objective ? set_when(objective, when, error) : -EINVAL;
 }
 
+int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, struct error *error)
+{
+	struct error reason;
+
+	array_foreach(&objectives->list, objective) {
+		const struct alert_term *term = &objective->term;
+
+		if (term->subject == ALERT_OF_REGION)
+			return error_set(error, EINVAL,
+					 "[objective %s]: windows of a history have no regions",
+					 objective->name);
+		if (term->subject == ALERT_OF_FIGURE &&
+		    condition_check_possible(&term->condition, kinds_mask, ROWS_BY_PROCESS,
+					     &reason) < 0)
+			return error_set(error, EINVAL, "[objective %s]: %s", objective->name,
+					 reason.text);
+	}
+	return 0;
+}
+
 void objectives_done(struct objectives *objectives)
 {
 	array_free(&objectives->list);

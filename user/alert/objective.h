@@ -36,6 +36,9 @@ int objectives_read(const struct ini *ini, struct objectives *ret_objectives, st
 /* Adds one, of minutes. -EINVAL with the sentence; -ENOMEM. */
 int objectives_add(struct objectives *objectives, const char *name, const char *when,
 		   struct error *error);
+/* Can windows with these kinds of events (1 << enum pkbpf_profile_kind) keep or miss them? -EINVAL
+ * with the sentence. */
+int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, struct error *error);
 void objectives_done(struct objectives *objectives);
 
 /* A window in which it was not kept. */

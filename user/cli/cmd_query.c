@@ -506,7 +506,9 @@ static const struct option_row own_options[] = {
 	 TEXT_OF(EVENTS, base)},
 	{0, "base-from", "TIME", "diff: begin of the base side", TEXT_OF(EVENTS, base_from)},
 	{0, "base-to", "TIME", "diff: end of the base side", TEXT_OF(EVENTS, base_to)},
-	{0, "figure", "NAME", "series: one of FIGURES, such as blockio.p99; default cpu.share",
+	{0, "figure", "NAME",
+	 "series: one of FIGURES, such as blockio.p99; default cpu.share. Counts, bytes and times "
+	 "that add up are per second",
 	 TEXT_OF(OUTPUT, figure)},
 	{0, "step", "TIME", "series: length of a point; default that of the windows there are",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, QUERY(step_ns),

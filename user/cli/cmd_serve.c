@@ -12,12 +12,28 @@
 #include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
 #include "cli/serve_private.h"
+#include "profile/kind_table.h"
+#include "web/web.h"
 
 #define STORE_MIN_BYTES (16ULL << 20)
 #define STORE_MAX_BYTES (1ULL << 40)
 #define SLICE_MIN_NS	(1 * NS_PER_SECOND)
 #define SLICE_MAX_NS	(60 * NS_PER_SECOND)
 #define FREQUENCY_HZ	19
+
+/* Off-CPU costs most: who wants it all the time says so. */
+uint32_t serve_kinds(const struct cli_options *options)
+{
+	const struct source_ops *source;
+	uint32_t kinds_mask = 0;
+
+	for (size_t i = 0; i < options->source_count; i++)
+		kinds_mask |= 1U << options->sources[i]->kind;
+	for (size_t i = 0; !options->source_count && (source = source_at(i)); i++)
+		if (source->kind != PKBPF_PROFILE_OFFCPU && !source->by_request)
+			kinds_mask |= 1U << source->kind;
+	return kinds_mask;
+}
 
 static int serve_run(const struct cli_options *options, struct console *console)
 {
@@ -53,6 +69,32 @@ static int read_config(struct serve_options *own, struct error *error)
 			    : error_set(error, ENOMEM, "cannot read the options: out of memory");
 }
 
+/* What only programs have that are started or named for it. */
+static int check_kinds(uint32_t kinds_mask, struct error *error)
+{
+	static const enum pkbpf_profile_kind refused[] = {PKBPF_PROFILE_ALLOC, PKBPF_PROFILE_LIVE,
+							  PKBPF_PROFILE_CALLS};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		if (kinds_mask & 1U << refused[i])
+			return error_set(error, EINVAL,
+					 "serve cannot record %s, which needs chosen programs: "
+					 "expected cpu, offcpu, blockio, faults, network or memory",
+					 kind_ops_of(refused[i])->name);
+	return 0;
+}
+
+/* With the options of the file in place. */
+static int check_rules(const struct cli_options *options, const struct serve_config *config,
+		       struct error *error)
+{
+	const struct serve_options *own = options->own;
+	uint64_t slice_ns = own->slice_ns ? own->slice_ns : SERVE_SLICE_NS;
+	int err = alert_rules_check(&config->rules, slice_ns, error);
+
+	return err < 0 ? err : objectives_check(&config->objectives, serve_kinds(options), error);
+}
+
 static int check_config(struct cli_options *options, struct error *error)
 {
 	struct serve_options *own = options->own;
@@ -70,6 +112,7 @@ static int check_config(struct cli_options *options, struct error *error)
 	err = serve_config_apply(&command_serve, own->applied, options, &inner);
 	if (err == 0) {
 		err = serve_config_read(own->text, &config, &inner);
+		err = err < 0 ? err : check_rules(options, &config, &inner);
 		serve_config_done(&config);
 	}
 	return err < 0 ? error_set(error, EINVAL, "%s: %s", own->config, inner.text) : 0;
@@ -83,6 +126,10 @@ static int check_all(struct cli_options *options, struct error *error)
 		return -EINVAL;
 	if (own->slice_ns && (own->slice_ns < SLICE_MIN_NS || own->slice_ns > SLICE_MAX_NS))
 		return error_set(error, EINVAL, "invalid value for --interval: expected 1s to 1m");
+	if (check_kinds(serve_kinds(options), error) < 0 ||
+	    web_listen_check(own->listen ? own->listen : SERVE_LISTEN, own->token_file != NULL,
+			     error) < 0)
+		return -EINVAL;
 	if (!option_name_is_given("frequency", options))
 		options->live.frequency_hz = FREQUENCY_HZ;
 	return options_check_profile(options, error);
@@ -199,8 +246,8 @@ const struct command_row command_serve = {
 					 NULL},
 	.words =
 		(const struct command_words[]){
-			{"events", "kinds of events (below), separated by commas; default: all but "
-				   "offcpu"},
+			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "
+				   "faults, network, memory; default: cpu,blockio,faults"},
 			{"frequency", "CPU samples per second on each CPU; default 19"},
 			{NULL, NULL},
 		},

@@ -37,6 +37,22 @@ static int check_section(const struct ini_entry *entry, struct error *error)
 			 near.word ? near.word : "", near.word ? "?" : "");
 }
 
+/* One of two would be without effect. */
+static int check_names(const struct ini *ini, struct error *error)
+{
+	array_foreach(&ini->entries, entry)
+		array_foreach(&ini->entries, other)
+			if (other > entry && !entry->key && !other->key && *entry->name &&
+			    strcmp(entry->kind, other->kind) == 0 &&
+			    strcmp(entry->name, other->name) == 0)
+				return error_set(error, EINVAL,
+						 "line %u: a second [%.64s %.64s]; the first is in "
+						 "line %u",
+						 other->line, other->kind, other->name,
+						 entry->line);
+	return 0;
+}
+
 static int read_keys(const struct ini *ini, struct serve_config *config, bool *ret_defaults,
 		     struct error *error)
 {
@@ -90,6 +106,7 @@ int serve_config_read(const char *text, struct serve_config *ret_config, struct 
 
 	*ret_config = (struct serve_config){0};
 	err = err < 0 ? err : ini_parse(copy, &ini, error);
+	err = err < 0 ? err : check_names(&ini, error);
 	err = err < 0 ? err : read_keys(&ini, ret_config, &defaults, error);
 	err = err < 0 ? err : alert_rules_read(&ini, defaults, &ret_config->rules, error);
 	err = err < 0 ? err : notify_targets_read(&ini, &ret_config->notify, error);

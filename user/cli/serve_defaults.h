@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SERVE_STORE  "/var/lib/pkbpf"
-#define SERVE_LISTEN "127.0.0.1:7747"
+#define SERVE_STORE    "/var/lib/pkbpf"
+#define SERVE_LISTEN   "127.0.0.1:7747"
+#define SERVE_SLICE_NS 10000000000ULL
 
 /* given NULL: that of the service manager, or the default. */
 static inline const char *serve_store(const char *given)

@@ -47,6 +47,8 @@ struct serving {
 	int err; /* the front has ended */
 };
 
+/* Kinds of events that the options ask for. */
+uint32_t serve_kinds(const struct cli_options *options);
 /* Prints the sentence; returns the status. */
 int serving_fail(const struct serving *serving, const struct error *error, int status);
 /* Takes on what the options say and the governor leaves of it. */

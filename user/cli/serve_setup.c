@@ -16,7 +16,6 @@
 #include "cli/serve_token.h"
 
 #define STORE_BYTES (1ULL << 30)
-#define SLICE_NS    (10 * NS_PER_SECOND)
 #define MAX_CPU	    0.001 /* of the machine */
 #define LEAST_CPU   0.002 /* of one CPU */
 
@@ -24,20 +23,6 @@ int serving_fail(const struct serving *serving, const struct error *error, int s
 {
 	console_error(serving->console, "%s", error->text);
 	return status;
-}
-
-/* Off-CPU costs most: who wants it all the time says so. */
-static void choose_sources(struct serving *serving)
-{
-	const struct cli_options *options = serving->options;
-	const struct source_ops *source;
-
-	serving->live.kinds_mask = 0;
-	for (size_t i = 0; i < options->source_count; i++)
-		serving->live.kinds_mask |= 1U << options->sources[i]->kind;
-	for (size_t i = 0; !options->source_count && (source = source_at(i)); i++)
-		if (source->kind != PKBPF_PROFILE_OFFCPU && !source->by_request)
-			serving->live.kinds_mask |= 1U << source->kind;
 }
 
 static void nothing_to_abandon(_unused_ void *context)
@@ -74,13 +59,13 @@ void serving_choose(struct serving *serving, const struct cli_options *options)
 	if (!own->store_bytes)
 		serving->own.store_bytes = STORE_BYTES;
 	if (!own->slice_ns)
-		serving->own.slice_ns = SLICE_NS;
+		serving->own.slice_ns = SERVE_SLICE_NS;
 	serving->live.log = &serving->log;
 	serving->live.every_ns = serving->own.slice_ns;
 	serving->live.want_resources = true;
 	serving->live.sparing = true;
 	serving->live.no_inline = !own->inlines;
-	choose_sources(serving);
+	serving->live.kinds_mask = serve_kinds(options);
 	serving->asked = serving->live.kinds_mask;
 	serving->governor.limit = max_cpu(own);
 	if (own->max_cpu < 0)

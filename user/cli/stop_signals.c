@@ -35,12 +35,11 @@ struct stop_signals {
 	uint32_t first_sender; /* 0: the kernel */
 };
 
-static void add_unless_ignored(sigset_t *set, int signal_number)
+static bool is_ignored(int signal_number)
 {
 	struct sigaction action;
 
-	if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-		sigaddset(set, signal_number);
+	return sigaction(signal_number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 static void stop_set(sigset_t *ret_set)
@@ -48,8 +47,10 @@ static void stop_set(sigset_t *ret_set)
 	sigemptyset(ret_set);
 	sigaddset(ret_set, SIGINT);
 	sigaddset(ret_set, SIGTERM);
-	add_unless_ignored(ret_set, SIGHUP);
-	add_unless_ignored(ret_set, SIGQUIT);
+	/* Ignored, as by nohup, it may still ask for another configuration. */
+	sigaddset(ret_set, SIGHUP);
+	if (!is_ignored(SIGQUIT))
+		sigaddset(ret_set, SIGQUIT);
 }
 
 void stop_signals_block(sigset_t *ret_before)
@@ -87,6 +88,8 @@ static void handle_signal(struct stop_signals *signals, const struct signalfd_si
 		hangup(signals->context);
 		return;
 	}
+	if (info->ssi_signo == SIGHUP && is_ignored(SIGHUP))
+		return;
 	if (info->ssi_signo == SIGQUIT || atomic_load(&signals->received)) {
 		if (info->ssi_signo != SIGQUIT && sender && sender == signals->first_sender &&
 		    now_ns - signals->first_ns < SAME_REQUEST_NS)

@@ -130,8 +130,8 @@ void series_write_text(const struct series *series, size_t top, FILE *out)
 	const struct figure *figure = series->question.figure;
 	char text[32], name[COLUMN + 1];
 
-	fprintf(out, "%s.%s: %s\n%-19s  %6s", figure->group, figure->name, figure->summary, "begin",
-		"busy%");
+	fprintf(out, "%s.%s: %s%s\n%-19s  %6s", figure->group, figure->name, figure->summary,
+		figure_adds_up(figure) ? ", per second" : "", "begin", "busy%");
 	for (size_t i = 0; i < series->groups.count && i < top; i++)
 		fprintf(out, "  %*s", COLUMN,
 			escape_terminal(name, sizeof(name), series->groups.items[i].name));

@@ -36,6 +36,8 @@ struct web_options {
  * bind(); with the sentence. */
 int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
 	       struct error *error);
+/* Would such an address be taken, whatever has it now? */
+int web_listen_check(const char *address, bool has_token, struct error *error);
 /* store: borrowed until web_stop(). */
 int web_start(const struct web_options *options, struct store *store, struct web **ret_web,
 	      struct error *error);

@@ -123,19 +123,34 @@ static int open_socket(struct listen_address *address)
 	return -err;
 }
 
+static int check_address(const char *text, bool has_token, struct listen_address *ret_address,
+			 struct error *error)
+{
+	if (parse_address(text, ret_address, error) < 0)
+		return -EINVAL;
+	if (has_token || ret_address->is_local)
+		return 0;
+	return error_set(error, EINVAL,
+			 "--listen %.64s can be reached from other machines: it requires "
+			 "--token-file",
+			 text);
+}
+
+int web_listen_check(const char *text, bool has_token, struct error *error)
+{
+	struct listen_address address;
+
+	return check_address(text, has_token, &address, error);
+}
+
 int web_listen(const char *text, bool has_token, int *ret_socket, uint16_t *ret_port,
 	       struct error *error)
 {
 	struct listen_address address;
 	int fd;
 
-	if (parse_address(text, &address, error) < 0)
+	if (check_address(text, has_token, &address, error) < 0)
 		return -EINVAL;
-	if (!has_token && !address.is_local)
-		return error_set(error, EINVAL,
-				 "--listen %.64s can be reached from other machines: it requires "
-				 "--token-file",
-				 text);
 	fd = open_socket(&address);
 	if (fd < 0)
 		return error_set(error, -fd, "cannot listen on %.64s: %s", text, strerror(-fd));

@@ -132,10 +132,43 @@ static void rules_that_are_on_can_be_replaced_and_ended(void **state)
 	alert_rules_done(&fewer);
 }
 
+static void an_interval_beyond_what_is_known_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t slice_s;
+		bool fits;
+	} rows[] = {
+		{"[alert a]\nwhen = machine.io_pressure > 40%\nover = 1h\n", 1, false},
+		{"[alert a]\nwhen = machine.io_pressure > 40%\nover = 1h\n", 10, true},
+		{"[alert a]\nwhen = machine.busy > 40%\nover = 1h\n", 1, false},
+		{"[alert a]\nwhen = cpu.share > 1% and machine.busy > 40%\nover = 1h\n", 1, false},
+		{"[alert a]\nwhen = cpu.share > 40%\nover = 1h\n", 1, true},
+		{"[alert a]\nwhen = cpu.function[*].self>+10%\nover = 1h\n", 1, true},
+		{"[alert a]\nwhen = machine.busy > 40%\nover = 1023s\n", 1, true},
+		{"[alert a]\nwhen = machine.busy > 40%\nover = 1024s\n", 1, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct alert_rules rules;
+		struct error error;
+
+		assert_int_equal(read_rules(rows[i].text, false, &rules, &error), 0);
+		if (alert_rules_check(&rules, rows[i].slice_s * SECOND, &error) !=
+		    (rows[i].fits ? 0 : -EINVAL))
+			fail_msg("%s", rows[i].text);
+		if (!rows[i].fits)
+			assert_non_null(strstr(error.text, "[alert a]: over is"));
+		alert_rules_done(&rules);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_has_terms_times_and_names),
+		cmocka_unit_test(an_interval_beyond_what_is_known_is_refused),
 		cmocka_unit_test(a_change_stands_alone_and_has_a_base),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 		cmocka_unit_test(rules_that_are_on_can_be_replaced_and_ended),

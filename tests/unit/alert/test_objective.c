@@ -178,11 +178,39 @@ static void errors_name_their_line(void **state)
 	}
 }
 
+static void what_is_not_recorded_is_refused(void **state)
+{
+	static const struct {
+		const char *when;
+		uint32_t kinds_mask;
+		bool fits;
+	} rows[] = {
+		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_CPU, false},
+		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_OFFCPU, true},
+		{"memory.heap_live < 1M", 1U << PKBPF_PROFILE_CPU, false},
+		{"region[predict].p99 < 5ms", UINT32_MAX, false},
+		{"cpu.share < 50%", 1U << PKBPF_PROFILE_CPU, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct objectives objectives = {0};
+		struct error error;
+
+		assert_int_equal(objectives_add(&objectives, "x", rows[i].when, &error), 0);
+		if ((objectives_check(&objectives, rows[i].kinds_mask, &error) == 0) !=
+		    rows[i].fits)
+			fail_msg("%s", rows[i].when);
+		objectives_done(&objectives);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_percentile_of_a_window_is_that_of_all_its_requests, setup, teardown),
+		cmocka_unit_test(what_is_not_recorded_is_refused),
 		cmocka_unit_test_setup_teardown(a_window_without_requests_counts_neither_way, setup,
 						teardown),
 		cmocka_unit_test(objectives_are_read_from_their_sections),

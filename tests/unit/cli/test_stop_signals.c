@@ -118,9 +118,52 @@ static void one_sigquit_kills_after_abandoning(void **state)
 	assert_true(mark);
 }
 
+static void note_hangup(void *context)
+{
+	(void)!write(*(int *)context, "h", 1);
+}
+
+/* As nohup starts it: a SIGHUP asks for another configuration, and else nothing. */
+static void a_hangup_that_was_ignored_is_still_heard_and_stops_nothing(void **state)
+{
+	int mark[2], status;
+	char bytes[8];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(mark), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct stop_signals *signals;
+		bool is_private;
+		sigset_t before;
+		struct error error;
+
+		signal(SIGHUP, SIG_IGN);
+		stop_signals_block(&before);
+		signals = stop_signals_new(write_mark, &mark[1], &error);
+		if (!signals)
+			_exit(99);
+		kill(getpid(), SIGHUP);
+		usleep(200000);
+		stop_signals_on_hangup(signals, note_hangup);
+		kill(getpid(), SIGHUP);
+		usleep(200000);
+		_exit(stop_signals_received(signals, &is_private) ? 98 : 0);
+	}
+	close(mark[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	/* Once; the context is that of all calls. */
+	assert_int_equal(read(mark[0], bytes, sizeof(bytes)), 1);
+	assert_int_equal(bytes[0], 'h');
+	close(mark[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hangup_that_was_ignored_is_still_heard_and_stops_nothing),
 		cmocka_unit_test(the_first_signal_only_asks_to_stop),
 		cmocka_unit_test(two_signals_at_once_are_one_request),
 		cmocka_unit_test(the_second_signal_kills_after_abandoning),
