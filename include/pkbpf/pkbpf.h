@@ -150,8 +150,14 @@ static inline void pkbpf_enter(const char *name, unsigned long items)
 
 static inline void pkbpf_leave(void)
 {
+#ifdef __cplusplus
+	const char *innermost = nullptr;
+#else
+	const char *innermost = 0;
+#endif
+
 	if (pkbpf_is_watched())
-		pkbpf_v1_leave((const char *)0);
+		pkbpf_v1_leave(innermost);
 }
 
 /* More items of the innermost region: known only when they are there. */
@@ -236,13 +242,12 @@ static inline void pkbpf_end(unsigned long id)
  * exception. */
 #define PKBPF_REGION(name) PKBPF_REGION_ITEMS(name, 0)
 
-#if !PKBPF_ENABLED_
-#define PKBPF_REGION_ITEMS(name, items) ((void)(name), (void)(items))
-#elif defined(__cplusplus)
+#ifdef __cplusplus
 namespace pkbpf
 {
 class region
 {
+#if PKBPF_ENABLED_
 	const char *name_;
 
       public:
@@ -254,12 +259,28 @@ class region
 	{
 		pkbpf_scope_leave_(&name_);
 	}
+#else
+      public:
+	explicit region(const char *, unsigned long = 0)
+	{
+	}
+	/* As a variable that does nothing it would be one that is not used. */
+	~region()
+	{
+	}
+#endif
 	region(const region &) = delete;
 	region &operator=(const region &) = delete;
 };
 } // namespace pkbpf
+#endif
+
+#if !PKBPF_ENABLED_
+#define PKBPF_REGION_ITEMS(name, items) ((void)(name), (void)(items))
+#elif defined(__cplusplus)
 #define PKBPF_REGION_ITEMS(name, items)                                                            \
-	::pkbpf::region PKBPF_NAME_(pkbpf_region_, __COUNTER__)((name), (unsigned long)(items))
+	::pkbpf::region PKBPF_NAME_(pkbpf_region_, __COUNTER__)((name),                            \
+								static_cast<unsigned long>(items))
 #else
 #define PKBPF_REGION_ITEMS(name, items)                                                            \
 	const char *const PKBPF_NAME_(pkbpf_region_, __COUNTER__)                                  \

@@ -39,35 +39,57 @@ else:
         """Nobody could see it."""
 
 
-# What this task has open with `async with`: (bytes, what was open before), or None.
+_frame = getattr(sys, "_getframe", lambda depth: None)
+
+# What this context has open with `async with`: (its region, key there, what was open before), or None.
 _open = contextvars.ContextVar("pkbpf", default=None)
 
 
 class _Region:
-    """A region for `with`, `async with` and as a decorator. It has no state: any number of threads
-    may use it at once, and all regions of one name are the same."""
+    """A region for `with`, `async with` and as a decorator. Any number of threads may use it at once,
+    and all regions of one name are the same."""
 
     # Special methods are looked up in the class, where these slots hand out what the region holds:
     # calls of sys.audit() without any Python code in between.
-    __slots__ = ("__enter__", "__exit__", "_text")
+    __slots__ = ("__enter__", "__exit__", "_text", "_marks")
 
     def __init__(self, name, items):
         # Name, NUL, number of items: bytes lie at a known place in their object.
         text = str(name).encode("utf-8", "replace").replace(b"\0", b"?")[:63]
+        text = text.decode("utf-8", "ignore").encode()  # no half character at the end
         text += b"\0%d" % items if items else b"\0"
         self._text = text
         self.__enter__ = functools.partial(_audit, "pkbpf.enter", text)
         self.__exit__ = functools.partial(_audit, "pkbpf.leave", text)
+        # What `async with` has open, by the frame in which it stands: asynchronous generators may
+        # be closed by another task, in another context, than that which began them.
+        self._marks = {}
 
     async def __aenter__(self):
         mark = bytes(bytearray(self._text))  # an object, and so a number, of its own
-        _open.set((mark, _open.get()))
+        key = id(_frame(1))
+        self._marks.setdefault(key, []).append(mark)
+        _open.set((self, key, _still_open(_open.get())))
         _audit("pkbpf.begin", mark)
 
     async def __aexit__(self, *exception):
-        mark, before = _open.get()
-        _audit("pkbpf.done", mark)
-        _open.set(before)
+        mark = self._take(id(_frame(1)))
+        if mark is None:  # entered elsewhere, as by an AsyncExitStack
+            entry = _still_open(_open.get())
+            while entry and entry[0] is not self:
+                entry = _still_open(entry[2])
+            mark = self._take(entry[1]) if entry else None
+        if mark is not None:
+            _audit("pkbpf.done", mark)
+
+    def _take(self, key):
+        marks = self._marks.get(key)
+        if not marks:
+            return None
+        mark = marks.pop()
+        if not marks:
+            self._marks.pop(key, None)
+        return mark
 
     def __call__(self, function):
         if inspect.iscoroutinefunction(function):
@@ -85,6 +107,13 @@ class _Region:
                     return function(*arguments, **named)
 
         return marked
+
+
+def _still_open(entry):
+    """What ended in another context stays behind in this one."""
+    while entry and entry[1] not in entry[0]._marks:
+        entry = entry[2]
+    return entry
 
 
 @functools.lru_cache(maxsize=1024)

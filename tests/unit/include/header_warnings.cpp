@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* All of pkbpf.h, compiled with the warnings of strict projects, with PKBPF_DISABLE and without. */
+#include <pkbpf/pkbpf.h>
+
+int main(int argc, char **argv)
+{
+	PKBPF_REGION("scope");
+	PKBPF_REGION_ITEMS("items", argc);
+	pkbpf::region one("one"), two("two", 2);
+
+	pkbpf_enter("entered", 1);
+	pkbpf_items(1);
+	pkbpf_leave();
+	pkbpf_begin("begun", 7, 0);
+	pkbpf_end(7);
+	return argv[0] == nullptr || pkbpf_is_watched();
+}
