@@ -189,7 +189,9 @@ enum pkbpf_loss {
 	X(OVERHEAD_ABOVE, PKBPF_LOSS_NOTE,                                                         \
 	  "seconds above --max-overhead with nothing left to leave out")                           \
 	X(STACK_RING_SHARE, PKBPF_LOSS_OTHER,                                                      \
-	  "stacks of events (a container or process sent more than its share)")
+	  "stacks of events (a container or process sent more than its share)")                    \
+	X(MERGE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
+	  "regions, threads, cgroups and readings of memory of slices left out (too many)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

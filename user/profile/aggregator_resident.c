@@ -325,8 +325,10 @@ static void add_series(struct aggregator *aggregator, const struct process_memor
 		point.regions = seen ? regions : 0;
 		err = memory_list_add(list, &point);
 	}
-	if (err == -ENOMEM)
-		profile_info(aggregator->running)->counters[PKBPF_COUNTER_MEMORY_NO_MEMORY]++;
+	if (err)
+		profile_info(aggregator->running)
+			->counters[err == -ENOSPC ? PKBPF_COUNTER_MERGE_TOO_MANY
+						  : PKBPF_COUNTER_MEMORY_NO_MEMORY]++;
 }
 
 static void add_sites(struct aggregator *aggregator, const struct process *process)

@@ -574,6 +574,15 @@ static int read_heaps(struct decoding *work)
 	return err;
 }
 
+/* What a list has no room for is counted. */
+static int left_out(const struct decoding *work, int err)
+{
+	if (err != -ENOSPC)
+		return err;
+	profile_info(work->profile)->counters[PKBPF_COUNTER_MERGE_TOO_MANY]++;
+	return 0;
+}
+
 static int read_memory(struct decoding *work)
 {
 	_cleanup_free_ struct memory_point *rows = NULL;
@@ -583,7 +592,7 @@ static int read_memory(struct decoding *work)
 	for (size_t i = 0; i < count && !err; i++) {
 		if (slice_choice_is_of_processes(work->choice) && !is_chosen_pid(work, rows[i].pid))
 			continue;
-		err = memory_list_add(profile_memory(work->profile), &rows[i]);
+		err = left_out(work, memory_list_add(profile_memory(work->profile), &rows[i]));
 	}
 	return err;
 }
@@ -623,7 +632,7 @@ static int read_account_threads(struct decoding *work)
 			return -EBADMSG;
 		rows[i].process = work->account_processes[rows[i].process];
 		if (rows[i].process != NOT_CHOSEN)
-			err = resource_usage_put_thread(usage, &rows[i]);
+			err = left_out(work, resource_usage_put_thread(usage, &rows[i]));
 	}
 	return err;
 }
@@ -669,7 +678,7 @@ static int read_account(struct decoding *work)
 	for (size_t i = 0; !err && i < limit_count; i++) {
 		limits[i].path = text_of(limits[i].path);
 		if (limits_chosen(work, &limits[i]))
-			err = resource_usage_put_cgroup_limit(usage, &limits[i]);
+			err = left_out(work, resource_usage_put_cgroup_limit(usage, &limits[i]));
 	}
 	return err;
 }

@@ -49,6 +49,23 @@ static void stacks_that_are_joined_get_new_numbers(void **state)
 	relation_list_free(list);
 }
 
+static void relations_that_are_one_after_a_merge_of_stacks_add_up(void **state)
+{
+	struct relation_list *list = relation_list_new();
+	const uint32_t numbers[] = {7, 7};
+	struct relation a = relation_of(1, 0), b = relation_of(1, 1), again = relation_of(1, 7);
+
+	assert_int_equal(relation_list_add(list, &a), 0);
+	assert_int_equal(relation_list_add(list, &b), 0);
+	relation_list_renumber(list, numbers, 2);
+	assert_int_equal(relation_list_count(list), 1);
+	assert_int_equal(relation_list_add(list, &again), 0);
+	assert_int_equal(relation_list_count(list), 1);
+	assert_int_equal(relation_list_at(list, 0)->count, 3);
+	assert_int_equal(relation_list_at(list, 0)->value, 30);
+	relation_list_free(list);
+}
+
 static void there_is_an_end_to_them(void **state)
 {
 	struct relation_list *list = relation_list_new();
@@ -70,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_the_same_adds_up),
 		cmocka_unit_test(stacks_that_are_joined_get_new_numbers),
+		cmocka_unit_test(relations_that_are_one_after_a_merge_of_stacks_add_up),
 		cmocka_unit_test(there_is_an_end_to_them),
 	};
 

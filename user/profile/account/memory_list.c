@@ -3,16 +3,67 @@
 #include "profile/account/memory_list.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 void memory_list_done(struct memory_list *list)
 {
 	array_free(&list->items);
 }
 
+static int by_process_and_time(const void *left, const void *right)
+{
+	const struct memory_point *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+}
+
+/* The first and the last of `count` points of a process stay, of the others the larger of each
+ * pair. Returns how many are left. */
+static size_t thin_points(struct memory_point *points, size_t count)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i + 1 < count; i += 2) {
+		const struct memory_point *a = &points[i], *b = &points[i + 1];
+
+		points[kept++] =
+			i + 2 == count || memory_point_rss(b) >= memory_point_rss(a) ? *b : *a;
+	}
+	/* A last one that made no pair. */
+	if (count > 1 && count % 2 == 0)
+		points[kept++] = points[count - 1];
+	return kept;
+}
+
+/* Fewer points of each process, so that those that come have room. */
+static void thin_list(struct memory_list *list)
+{
+	struct memory_point *points = list->items.items;
+	size_t count = list->items.count, kept = 0;
+
+	qsort(points, count, sizeof(*points), by_process_and_time);
+	for (size_t first = 0, end; first < count; first = end) {
+		size_t left;
+
+		for (end = first + 1; end < count && points[end].pid == points[first].pid; end++)
+			;
+		left = thin_points(points + first, end - first);
+		memmove(points + kept, points + first, left * sizeof(*points));
+		kept += left;
+	}
+	list->items.count = kept;
+	list->is_full = kept > MEMORY_POINTS_MAX / 4 * 3;
+}
+
 int memory_list_add(struct memory_list *list, const struct memory_point *point)
 {
 	struct memory_point *item;
 
+	if (list->items.count >= MEMORY_POINTS_MAX && !list->is_full)
+		thin_list(list);
 	if (list->items.count >= MEMORY_POINTS_MAX)
 		return -ENOSPC;
 	item = array_add(&list->items);
@@ -28,21 +79,6 @@ static bool says_same(const struct memory_point *a, const struct memory_point *b
 	       a->swap == b->swap && a->peak == b->peak;
 }
 
-/* The first and the last point stay. */
-static void thin(struct memory_series *series)
-{
-	size_t kept = 1;
-
-	for (size_t i = 1; i + 1 < series->count; i += 2) {
-		const struct memory_point *a = &series->points[i], *b = &series->points[i + 1];
-
-		series->points[kept++] =
-			i + 2 == series->count || memory_point_rss(b) >= memory_point_rss(a) ? *b
-											     : *a;
-	}
-	series->count = kept;
-}
-
 void memory_series_add(struct memory_series *series, const struct memory_point *point)
 {
 	bool repeats = series->count && says_same(&series->points[series->count - 1], point);
@@ -54,6 +90,6 @@ void memory_series_add(struct memory_series *series, const struct memory_point *
 	}
 	series->repeats = repeats;
 	if (series->count == MEMORY_SERIES_POINTS)
-		thin(series);
+		series->count = thin_points(series->points, series->count);
 	series->points[series->count++] = *point;
 }

@@ -94,8 +94,26 @@ static uint32_t renumbered(uint32_t stack, const uint32_t *numbers, size_t count
 
 void relation_list_renumber(struct relation_list *list, const uint32_t *numbers, size_t count)
 {
+	size_t kept = 0;
+
+	/* Keys have changed, and several relations may be one now. */
+	hash_map_done(&list->numbers);
+	list->numbers = (struct hash_map){0};
 	array_foreach(&list->items, item) {
-		item->stack = renumbered(item->stack, numbers, count);
-		item->other_stack = renumbered(item->other_stack, numbers, count);
+		struct relation relation = *item, *same;
+		uint64_t *number;
+		bool added;
+
+		relation.stack = renumbered(item->stack, numbers, count);
+		relation.other_stack = renumbered(item->other_stack, numbers, count);
+		number = hash_map_get(&list->numbers, hash_of(&relation), kept, &added);
+		same = number && !added ? &list->items.items[*number] : NULL;
+		if (same && is_same(same, &relation)) {
+			same->count += relation.count;
+			same->value += relation.value;
+			continue;
+		}
+		list->items.items[kept++] = relation;
 	}
+	list->items.count = kept;
 }

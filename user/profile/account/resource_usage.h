@@ -163,6 +163,7 @@ uint32_t resource_usage_put_process(struct resource_usage *usage,
  * nobody looked, such as between two captures. -ENOMEM. */
 int resource_usage_forget_rss(struct resource_usage *usage, const uint32_t *indices, size_t count);
 /* Needs its process first, whose index here it has. -ENOMEM. */
+/* -ENOMEM, -EINVAL; -ENOSPC: too many, and it is left out; so is the limit of a cgroup below. */
 int resource_usage_put_thread(struct resource_usage *usage, const struct resource_thread *thread);
 void resource_usage_put_machine(struct resource_usage *usage,
 				const struct resource_machine *machine);

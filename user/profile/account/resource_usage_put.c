@@ -190,7 +190,7 @@ int resource_usage_put_thread(struct resource_usage *usage, const struct resourc
 		process->threads_counted -= process->threads_counted != 0;
 	} else {
 		if (usage->threads.count >= RESOURCE_THREADS_MAX)
-			return 0;
+			return -ENOSPC;
 		thread = add_thread(usage, more);
 		if (!thread)
 			return -ENOMEM;
@@ -261,7 +261,7 @@ int resource_usage_put_cgroup_limit(struct resource_usage *usage,
 
 	if (usage->cgroup_limits.count >= RESOURCE_CGROUP_LIMITS_MAX &&
 	    !hash_map_find(&usage->cgroup_limit_of, more->cgroup_id))
-		return 0;
+		return -ENOSPC;
 	string = string_pool_add(usage->strings, more->path ? more->path : "");
 	index = hash_map_get(&usage->cgroup_limit_of, more->cgroup_id, usage->cgroup_limits.count,
 			     &added);

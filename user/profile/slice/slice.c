@@ -22,6 +22,7 @@ struct merging {
 	uint32_t *processes, *frames, *stacks;
 	uint32_t *stack;   /* room for the longest one */
 	uint64_t clock_ns; /* from the clock of `from` to that of `into` */
+	double rate;	   /* weight of a CPU sample of `from` in those of `into` */
 };
 
 /* Clocks of slices that follow each other overlap by no more. */
@@ -44,6 +45,54 @@ static uint64_t clock_of(const struct profile_info *into, const struct profile_i
 	    at_ns <= from->start_ns + later_ns / 1000 + CLOCK_SLACK_NS)
 		return 0;
 	return at_ns - from->start_ns;
+}
+
+static bool has_samples(const struct profile_info *info)
+{
+	return info->frequency_hz && info->kinds_mask & 1U << PKBPF_PROFILE_CPU;
+}
+
+static uint64_t scaled(uint64_t weight, double rate)
+{
+	return rate == 1 ? weight : (uint64_t)((double)weight * rate + 0.5);
+}
+
+/* A sample stands for less time the more of them were taken: rows count as if all had been taken at
+ * the highest rate. */
+static void raise_rate(struct profile *into, double rate)
+{
+	array_foreach(&into->rows, row) {
+		if (row->kind != PKBPF_PROFILE_CPU)
+			continue;
+		row->count = scaled(row->count, rate);
+		row->weight = scaled(row->weight, rate);
+	}
+	array_foreach(&into->moments.items, moment) {
+		if (moment->kind == PKBPF_PROFILE_CPU)
+			moment->weight = (uint32_t)scaled(moment->weight, rate);
+	}
+	for (size_t i = 0; into->times && i < into->times->parts.count; i++) {
+		struct time_part *part = &into->times->parts.items[i];
+
+		if (into->rows.items[part->row].kind == PKBPF_PROFILE_CPU)
+			part->weight = (int64_t)scaled((uint64_t)part->weight, rate);
+	}
+}
+
+/* Brings both to one rate of samples; returns the weight of one of `from`. */
+static double join_rates(struct profile *into, const struct profile_info *from)
+{
+	struct profile_info *info = &into->info;
+	double rate;
+
+	if (!has_samples(info) || !has_samples(from) || info->frequency_hz == from->frequency_hz)
+		return 1;
+	rate = (double)from->frequency_hz / info->frequency_hz;
+	if (rate < 1)
+		return 1 / rate;
+	raise_rate(into, rate);
+	info->frequency_hz = from->frequency_hz;
+	return 1;
 }
 
 /* 0 stays: not known, or not yet. */
@@ -215,6 +264,10 @@ static int merge_rows(struct merging *work)
 		int64_t id;
 
 		row.process = process_there(work, row.process);
+		if (row.kind == PKBPF_PROFILE_CPU) {
+			row.count = scaled(row.count, work->rate);
+			row.weight = scaled(row.weight, work->rate);
+		}
 		row.comm = profile_intern_string(work->into, profile_string(work->from, row.comm));
 		row.stack = work->stacks[row.stack];
 		if (row.waker)
@@ -346,6 +399,7 @@ static int merge_moments(struct merging *work)
 		if (!work->into->times || from->kind != PKBPF_PROFILE_CPU)
 			continue;
 		copy.process = process_there(work, from->process);
+		copy.weight = (uint32_t)scaled(copy.weight, work->rate);
 		copy.stack = work->stacks[from->stack];
 		copy.comm =
 			profile_intern_string(work->into, profile_string(work->from, from->comm));
@@ -378,14 +432,25 @@ static int merge_heaps(struct merging *work)
 	return 0;
 }
 
+/* A list that is full keeps what it has; what it does not take is counted. */
+static int left_out(struct merging *work, int err)
+{
+	if (err != -ENOSPC)
+		return err;
+	work->into->info.counters[PKBPF_COUNTER_MERGE_TOO_MANY]++;
+	return 0;
+}
+
 static int merge_memory(struct merging *work)
 {
 	array_foreach(&work->from->memory.items, from) {
 		struct memory_point copy = *from;
+		int err;
 
 		copy.time_ns = time_there(work, copy.time_ns);
-		if (memory_list_add(&work->into->memory, &copy) == -ENOMEM)
-			return -ENOMEM;
+		err = left_out(work, memory_list_add(&work->into->memory, &copy));
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -417,8 +482,10 @@ static int merge_region(struct merging *work, const struct region *region, const
 				: region_table_get(into, process_there(work, region->process),
 						   parent, name, region->flags);
 
-	if (place < 0)
-		return (int)place;
+	if (place < 0) {
+		*ret_place = NOT_THERE;
+		return left_out(work, (int)place);
+	}
 	*ret_place = (uint32_t)place;
 	return region_table_add(into, *ret_place, &region->sums, region->buckets,
 				region->bucket_count);
@@ -431,10 +498,17 @@ static int merge_regions(struct merging *work)
 	_cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof(*places));
 	int err = places ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count && !err; i++)
-		err = merge_region(work, region_table_at(from, i), places, &places[i]);
-	/* A table that is full keeps what it has. */
-	return err == -ENOSPC ? 0 : err;
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct region *region = region_table_at(from, i);
+
+		if (region->parent != REGION_ROOT && places[region->parent] == NOT_THERE) {
+			places[i] = NOT_THERE;
+			err = left_out(work, -ENOSPC);
+		} else {
+			err = merge_region(work, region, places, &places[i]);
+		}
+	}
+	return err;
 }
 
 /* ---- resources ---- */
@@ -448,7 +522,7 @@ static bool lists_who_lives(const struct merging *work)
 	       from->start_ns + work->clock_ns + CLOCK_SLACK_NS >= into->end_ns;
 }
 
-static int merge_threads(const struct merging *work)
+static int merge_threads(struct merging *work)
 {
 	const struct resource_usage *from = work->from->resources;
 	struct resource_usage *into = work->into->resources;
@@ -472,15 +546,17 @@ static int merge_threads(const struct merging *work)
 		thread.process = numbers[thread.process];
 		thread.start_ns = time_there(work, thread.start_ns);
 		thread.end_ns = time_there(work, thread.end_ns);
-		err = resource_usage_put_thread(into, &thread);
+		err = left_out(work, resource_usage_put_thread(into, &thread));
 	}
 	if (!err && lists_who_lives(work))
 		err = resource_usage_forget_rss(into, numbers, count);
 	return err;
 }
 
-static int merge_cgroups(const struct resource_usage *from, struct resource_usage *into)
+static int merge_cgroups(struct merging *work)
 {
+	const struct resource_usage *from = work->from->resources;
+	struct resource_usage *into = work->into->resources;
 	struct resource_cgroup_limit limit;
 	const char *text;
 	uint64_t id;
@@ -492,7 +568,7 @@ static int merge_cgroups(const struct resource_usage *from, struct resource_usag
 		err = resource_usage_put_container(into, id, text);
 	for (size_t i = 0; !err && i < resource_usage_cgroup_limit_count(from); i++) {
 		if (resource_usage_cgroup_limit(from, i, &limit))
-			err = resource_usage_put_cgroup_limit(into, &limit);
+			err = left_out(work, resource_usage_put_cgroup_limit(into, &limit));
 	}
 	return err;
 }
@@ -503,7 +579,7 @@ static int merge_resources(struct merging *work)
 	const struct resource_usage *from = work->from->resources;
 	struct resource_usage *into = work->into->resources;
 	struct resource_machine machine = resource_usage_machine(from);
-	int err = merge_cgroups(from, into);
+	int err = merge_cgroups(work);
 
 	resource_usage_put_known(into, time_there(work, resource_usage_start_ns(from)),
 				 time_there(work, resource_usage_end_ns(from)),
@@ -533,8 +609,17 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 	into->start_unix_ns = before.start_unix_ns;
 	into->end_ns = larger(before.end_ns, from->end_ns + clock_ns);
 	into->kinds_mask |= before.kinds_mask;
+	/* See join_rates(). */
+	if (has_samples(&before) &&
+	    (!has_samples(from) || before.frequency_hz > from->frequency_hz))
+		into->frequency_hz = before.frequency_hz;
 	into->cpu_count = (uint32_t)larger(before.cpu_count, from->cpu_count);
-	into->own_start_cpu_ns = before.own_start_cpu_ns;
+	/* Each slice has the time of its process up to its begin and its end; start-ups are what
+	 * was used before the first slice of a capture. */
+	into->own_start_cpu_ns =
+		before.own_start_cpu_ns + (from->sequence ? 0 : from->own_start_cpu_ns);
+	into->own_cpu_ns = into->own_start_cpu_ns + profile_own_cpu_since_start(&before) +
+			   profile_own_cpu_since_start(from);
 	into->bpf_cpu_ns += before.bpf_cpu_ns;
 	into->bpf_cpu_known = before.bpf_cpu_known && from->bpf_cpu_known;
 	into->max_resident_bytes = larger(before.max_resident_bytes, from->max_resident_bytes);
@@ -570,6 +655,7 @@ int slice_merge(struct profile *into, const struct profile *from)
 			       .clock_ns = clock_of(&into->info, &from->info)};
 	int err = process_numbers && frames && stacks ? 0 : -ENOMEM;
 
+	work.rate = join_rates(into, &from->info);
 	if (into->times)
 		time_line_begin(into->times, from->info.start_ns + work.clock_ns,
 				from->info.end_ns + work.clock_ns);
@@ -596,20 +682,22 @@ int slice_add_sums(struct profile *into, const struct profile *from)
 	size_t count;
 	const struct profile_row *rows = profile_rows(from, &count);
 	int err = stack == UINT32_MAX || comm == UINT32_MAX ? -ENOMEM : 0;
+	double rate = join_rates(into, &from->info);
 
 	array_foreach(&into->rows, row) {
 		if (kind_ops_of(row->kind)->is_level)
 			row->count = row->weight = 0;
 	}
 	for (size_t i = 0; i < count && !err; i++) {
+		double row_rate = rows[i].kind == PKBPF_PROFILE_CPU ? rate : 1;
 		struct profile_row row = {
 			.kind = rows[i].kind,
 			.process = NOT_THERE,
 			.tid = PROFILE_NO_THREAD,
 			.comm = comm,
 			.stack = stack,
-			.count = rows[i].count,
-			.weight = rows[i].weight,
+			.count = scaled(rows[i].count, row_rate),
+			.weight = scaled(rows[i].weight, row_rate),
 		};
 
 		err = profile_add(into, &row);
