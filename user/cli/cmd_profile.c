@@ -151,6 +151,11 @@ static int prepare(struct profiling *profiling)
 		return fail(profiling, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(profiling, &error, EXIT_STATUS_NOT_ALLOWED);
+	if (output_plan_cut_format(profiling->plan))
+		console_note(profiling->console,
+			     "stdout has only %s: %s holds one kind of events; write all to files "
+			     "with -o FILE",
+			     profiling->sources[0]->name, output_plan_cut_format(profiling->plan));
 	if ((output_plan_takes_slices(profiling->plan) || shows_times(profiling)) &&
 	    !options->live.debuginfod)
 		profiling->live.slice_ns =

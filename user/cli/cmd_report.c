@@ -164,10 +164,15 @@ static int read_profile(struct reporting *report)
 	struct slice_choice choice = chosen(report);
 	struct recording_wish wish;
 	struct error error;
+	bool is_within = find_wish(report, &choice, true, &wish);
 
-	if (find_wish(report, &choice, true, &wish) &&
-	    recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
-		    0)
+	/* A time after the start and one of the day are known to be in order only here. */
+	if (is_within && report->own->from && report->own->to && wish.from_ns >= wish.to_ns) {
+		console_error(report->console, "--from must be less than --to");
+		return EXIT_STATUS_USAGE;
+	}
+	if (is_within && recording_set_read(&report->set, &wish, &report->profile,
+					    &report->interval, &error) < 0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	recording_notes_write(&report->set, &report->interval, report->console);
 	if (report->profile) {

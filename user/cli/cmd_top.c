@@ -241,7 +241,9 @@ static int open_view(struct watching *watching, struct error *error)
 	struct top_options top = {
 		.by = watching->options->by,
 		.per_thread = watching->live.per_thread,
-		.sort = watching->own->sort ? top_column_find(watching->own->sort) : -1,
+		.sort = watching->own->sort
+				? top_column_find(watching->own->sort, watching->options->by)
+				: -1,
 		.is_host = !targets->pids.count && !targets->tids.count && !targets->cgroup_path &&
 			   !targets->container,
 		.only_tables = is_batch(watching),
@@ -298,6 +300,19 @@ static int end_output(struct watching *watching)
 	return fail(watching, &error, EXIT_STATUS_FAILED);
 }
 
+/* Tables of a run that ends by itself have all of it, up to a rest that is too short for one. */
+static void finish(struct watching *watching, enum run_end end,
+		   const struct live_observer *observer)
+{
+	bool shows = is_batch(watching) && end != RUN_STOPPED && !watching->err;
+	struct profile *last = live_run_finish(watching->run, shows ? observer : NULL);
+	const struct profile_info *info = last ? profile_info(last) : NULL;
+
+	if (shows && last && !watching->err &&
+	    (!watching->slices || 2 * (info->end_ns - info->start_ns) >= watching->live.every_ns))
+		take_slice(watching, last, true);
+}
+
 static int watch(struct watching *watching)
 {
 	const struct live_observer observer = {NULL, take_slice, watching};
@@ -314,7 +329,7 @@ static int watch(struct watching *watching)
 			    err == -ESRCH ? EXIT_STATUS_EMPTY : EXIT_STATUS_NOT_ALLOWED);
 	err = live_run_until_end(watching->run, &observer, &end);
 	stop_err = live_run_stop(watching->run);
-	live_run_finish(watching->run, NULL);
+	finish(watching, end, &observer);
 	top_terminal_free(watching->terminal);
 	watching->terminal = NULL;
 	err = err < 0 ? err : stop_err;
@@ -477,7 +492,7 @@ static int top_check(struct cli_options *options, struct error *error)
 	    (own->interval_ns < INTERVAL_MIN_NS || own->interval_ns > INTERVAL_MAX_NS))
 		return error_set(error, EINVAL,
 				 "invalid value for --interval: expected 500ms to 1h");
-	if (own->sort && top_column_find(own->sort) < 0)
+	if (own->sort && top_column_find(own->sort, options->by) < 0)
 		return error_set(error, EINVAL,
 				 "invalid value for --sort: '%s'; expected the title of a column, "
 				 "such as CPU%%, RSS or DISK%%",

@@ -181,6 +181,23 @@ static int check_slow(const struct region_options *regions, struct error *error)
 	return 0;
 }
 
+static bool asks_for(const struct cli_options *options, enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; i < options->source_count; i++)
+		if (options->sources[i]->kind == kind)
+			return true;
+	return false;
+}
+
+/* What is left of allocations is known from these alone. */
+static int check_live(const struct cli_options *options, struct error *error)
+{
+	if (!asks_for(options, PKBPF_PROFILE_LIVE) || asks_for(options, PKBPF_PROFILE_ALLOC) ||
+	    options->live.sources.alloc.wanted)
+		return 0;
+	return error_set(error, EINVAL, "--events live requires alloc: -e alloc,live");
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -205,6 +222,7 @@ int options_check_profile(struct cli_options *options, struct error *error)
 		return err;
 	err = check_trace(options, error);
 	err = err < 0 ? err : check_slow(&options->live.sources.regions, error);
+	err = err < 0 ? err : check_live(options, error);
 	if (err < 0)
 		return err;
 	/* What is added up per process cannot be taken apart later. */

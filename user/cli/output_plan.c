@@ -42,6 +42,7 @@ struct written {
 struct output_plan {
 	ARRAY_OF(struct output) outputs;
 	ARRAY_OF(struct written) written;
+	const char *cut_format; /* whose output to stdout has the first kind only; NULL: none */
 	uint64_t interval;
 	uid_t owner; /* of what is kept when we abandon; -1: unchanged */
 	gid_t group;
@@ -58,14 +59,18 @@ static const char *name_in_folder(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* However its folder is written. */
+/* However its folder is written, or a link to it. */
 static bool is_same_file(const char *path, const char *other)
 {
 	_cleanup_free_ char *copy = strdup(path), *other_copy = strdup(other);
-	struct stat folder, other_folder;
+	struct stat folder, other_folder, file, other_file;
 
 	if (strcmp(path, other) == 0 || strcmp(path, "-") == 0 || strcmp(other, "-") == 0)
 		return strcmp(path, other) == 0;
+	/* Devices, such as /dev/null, have room for any number. */
+	if (stat(path, &file) == 0 && stat(other, &other_file) == 0)
+		return S_ISREG(file.st_mode) && file.st_dev == other_file.st_dev &&
+		       file.st_ino == other_file.st_ino;
 	return copy && other_copy && strcmp(name_in_folder(path), name_in_folder(other)) == 0 &&
 	       stat(dirname(copy), &folder) == 0 && stat(dirname(other_copy), &other_folder) == 0 &&
 	       folder.st_dev == other_folder.st_dev && folder.st_ino == other_folder.st_ino;
@@ -123,9 +128,12 @@ static int plan_request(struct output_plan *plan, const struct output_request *r
 
 	if (err < 0)
 		return err;
-	if (!format->one_kind || kind_count < 2 || strcmp(request->path, "-") == 0)
+	if (!format->one_kind || kind_count < 2 || strcmp(request->path, "-") == 0) {
+		if (format->one_kind && kind_count > 1)
+			plan->cut_format = format->file.name;
 		return add_output(plan, format, kind_count ? kinds[0]->kind : PKBPF_PROFILE_CPU,
 				  strdup(request->path), error);
+	}
 	for (size_t i = 0; i < kind_count && err == 0; i++)
 		err = add_output(plan, format, kinds[i]->kind,
 				 path_of_kind(request->path, format->file.suffix, kinds[i]->name),
@@ -289,6 +297,11 @@ int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct er
 		plan->written.items[i - removed] = plan->written.items[i];
 	plan->written.count -= removed;
 	return err;
+}
+
+const char *output_plan_cut_format(const struct output_plan *plan)
+{
+	return plan->cut_format;
 }
 
 bool output_plan_takes_slices(const struct output_plan *plan)

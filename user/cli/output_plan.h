@@ -34,6 +34,9 @@ int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, s
 int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error);
 /* Does any output show what processes have used of CPU, memory and I/O (profile_resources())? */
 bool output_plan_shows_resources(const struct output_plan *plan);
+/* The name of a format of one kind that goes to stdout, where several kinds are recorded: it has
+ * the first of them only. NULL: there is none. */
+const char *output_plan_cut_format(const struct output_plan *plan);
 /* Is any output written slice by slice? Is any written of all slices together? */
 bool output_plan_takes_slices(const struct output_plan *plan);
 bool output_plan_takes_whole(const struct output_plan *plan);

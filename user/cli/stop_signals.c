@@ -57,11 +57,11 @@ void stop_signals_block(sigset_t *ret_before)
 {
 	sigset_t set;
 
-	/* What they would say a write says as well, and that one is told of, with the file's
-	 * name. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
 	stop_set(&set);
+	/* What they would say a write says as well, and that one is told of, with the file's name.
+	 * Not ignored: a command has to find them as we did. */
+	sigaddset(&set, SIGPIPE);
+	sigaddset(&set, SIGXFSZ);
 	pthread_sigmask(SIG_BLOCK, &set, ret_before);
 }
 

@@ -130,9 +130,6 @@ static void run_child(const struct command *command, const struct invoking_user 
 		      const sigset_t *mask, const struct command_libraries *libraries, int go_fd,
 		      int result_fd)
 {
-	/* The parent ignores them, and exec would pass that on. */
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (user->behind_sudo) {
 		if (drop_rights(user) < 0)

@@ -253,8 +253,14 @@ static int nothing_matches(const struct container_watch *watch, struct error *er
 	array_foreach(&watch->labels, label) {
 		near_match_offer(&near, watch->text, *label);
 		near_match_offer(&near, watch->text, bare(*label));
-		if (strchr(*label, ':') && array_reserve(&containers, containers.count + 1))
-			containers.items[containers.count++] = *label;
+	}
+	/* Containers first, then units. */
+	for (int is_unit = 0; is_unit < 2; is_unit++) {
+		array_foreach(&watch->labels, label) {
+			if ((strchr(*label, ':') == NULL) == is_unit &&
+			    array_reserve(&containers, containers.count + 1))
+				containers.items[containers.count++] = *label;
+		}
 	}
 	if (near.word)
 		text_append(text, sizeof(text), "did you mean %s?", near.word);
@@ -262,10 +268,11 @@ static int nothing_matches(const struct container_watch *watch, struct error *er
 		text_append(text, sizeof(text), "running: ");
 		list_labels(&containers, text, sizeof(text));
 	} else {
-		text_append(text, sizeof(text),
-			    "no container is running; for one that starts later use a pattern "
-			    "such as '%s*'",
-			    watch->text);
+		text_append(
+			text, sizeof(text),
+			"no container or unit is running; for one that starts later use a pattern "
+			"such as '%s*'",
+			watch->text);
 	}
 	array_free(&containers);
 	return error_set(error, ESRCH,

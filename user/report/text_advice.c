@@ -23,7 +23,8 @@ struct runtime {
 static const struct runtime runtimes[] = {
 	{"node", "node", NULL, NULL, "JavaScript", "start node with --perf-basic-prof"},
 	{"java", "libjvm.so", NULL, NULL, "Java",
-	 "run \"jcmd PID Compiler.perfmap\" (JDK 17 and later) while pkbpf records"},
+	 "record with --jvm-map, or run \"jcmd PID Compiler.perfmap\" (JDK 17 and later) "
+	 "meanwhile"},
 	{"python", "libpython", "_PyEval_EvalFrameDefault", "py::", "Python",
 	 "start python3 with -X perf (3.12 and later)"},
 	{NULL, NULL, NULL, NULL, "generated",

@@ -24,7 +24,7 @@ struct top *top_new(const struct top_options *options)
 	top->options = *options;
 	top->slices.only_last = options->only_tables;
 	top->by = options->by;
-	top->sort = options->sort >= 0 ? options->sort : top_column_find("CPU%");
+	top->sort = options->sort >= 0 ? options->sort : top_column_find("CPU%", options->by);
 	for (size_t i = 0; i < TOP_HISTORY; i++)
 		top->history[i] = -1;
 	return top;

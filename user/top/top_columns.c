@@ -164,10 +164,10 @@ const struct top_column *top_column_at(size_t index)
 	return index < ARRAY_SIZE(columns) ? &columns[index] : NULL;
 }
 
-int top_column_find(const char *title)
+int top_column_find(const char *title, enum rows_by by)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (strcasecmp(columns[i].title, title) == 0)
+		if (strcasecmp(columns[i].title, title) == 0 && top_column_has(&columns[i], by))
 			return (int)i;
 	return -1;
 }

@@ -40,8 +40,9 @@ struct top_column {
 
 /* NULL at the end. */
 const struct top_column *top_column_at(size_t index);
-/* Index of the column with this title, without regard to case; -1: there is none. */
-int top_column_find(const char *title);
+/* Index of the column of this grouping with this title, without regard to case; -1: there is none.
+ */
+int top_column_find(const char *title, enum rows_by by);
 bool top_column_has(const struct top_column *column, enum rows_by by);
 /* Of a column that is no text; false: not known. */
 bool top_column_value(const struct top_column *column, const struct resource_rows *rows,

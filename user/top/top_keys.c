@@ -168,7 +168,7 @@ static void press_column(struct top *top, int key)
 
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
 		if (titles[i].key == key)
-			sort_by(top, top_column_find(titles[i].title));
+			sort_by(top, top_column_find(titles[i].title, top->by));
 }
 
 static void press_reverse(struct top *top, int key)
@@ -185,7 +185,7 @@ static void regroup(struct top *top, enum rows_by by)
 	top->base.count = 0;
 	top->follows = false;
 	if (!top_column_has(top_column_at((size_t)top->sort), by))
-		top->sort = top_column_find("CPU%");
+		top->sort = top_column_find("CPU%", by);
 	refresh(top);
 	top_say(top, "by %s", rows_grouping_name(by));
 }

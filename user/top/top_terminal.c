@@ -17,7 +17,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <term.h>
+/* A macro of that header, and a name of ours. */
+#undef lines
+
 #include "base/array.h"
+#include "base/text_append.h"
 #include "profile/slice/slice.h"
 
 /* Slices that wait for a terminal; more are merged into the last of them. */
@@ -25,6 +30,7 @@
 #define ESCAPE_DELAY_MS 25
 #define WIDTH_MAX	500
 #define HEIGHT_MAX	300
+#define END_SIZE	128
 
 struct top_terminal {
 	struct top *top;
@@ -43,6 +49,7 @@ struct top_terminal {
 	struct termios before;
 	struct top_screen screen;
 	int attributes[TOP_ATTRIBUTES];
+	char end[END_SIZE]; /* what leaves the screen, for another thread */
 };
 
 /* ---- painting ---- */
@@ -216,6 +223,31 @@ static void *show(void *context)
 
 /* ---- life ---- */
 
+/* What leaves the screen: colors off, the last line, its own screen, a cursor. */
+static void prepare_end(struct top_terminal *terminal)
+{
+	static const char *const names[] = {"sgr0", "rmcup", "cnorm", "rmkx"};
+
+	terminal->end[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *text = tigetstr(names[i]);
+
+		/* Not there, or no text. */
+		if (!text || text == (const char *)-1)
+			continue;
+		/* Without delays for old terminals, "$<5>". */
+		while (*text) {
+			size_t length = strcspn(text, "$");
+
+			text_append(terminal->end, sizeof(terminal->end), "%.*s", (int)length,
+				    text);
+			text += length;
+			text += *text ? strcspn(text, ">") : 0;
+			text += *text ? 1 : 0;
+		}
+	}
+}
+
 static int open_terminal(struct top_terminal *terminal, struct error *error)
 {
 	setlocale(LC_CTYPE, "");
@@ -229,6 +261,7 @@ static int open_terminal(struct top_terminal *terminal, struct error *error)
 				 "cannot draw on this terminal (TERM=%s): it is unknown; use "
 				 "--batch",
 				 getenv("TERM") ? getenv("TERM") : "");
+	prepare_end(terminal);
 	set_escdelay(ESCAPE_DELAY_MS);
 	cbreak();
 	noecho();
@@ -288,8 +321,23 @@ int top_terminal_add(struct top_terminal *terminal, struct profile *slice)
 	return err;
 }
 
+/* The terminal's own thread may be in curses now: only what was prepared is written. */
+static void write_end(const struct top_terminal *terminal)
+{
+	size_t length = strlen(terminal->end);
+
+	for (size_t done = 0; done < length;) {
+		ssize_t count = write(STDOUT_FILENO, terminal->end + done, length - done);
+
+		if (count <= 0)
+			return;
+		done += (size_t)count;
+	}
+}
+
 void top_terminal_abandon(struct top_terminal *terminal)
 {
+	write_end(terminal);
 	tcsetattr(STDIN_FILENO, TCSANOW, &terminal->before);
 }
 

@@ -191,6 +191,52 @@ static void what_cannot_be_planned_is_wrong_usage(void **state)
 	}
 }
 
+static void two_links_to_one_file_are_one_output(void **state)
+{
+	struct fixture *fixture = *state;
+	char file[128], link_path[128];
+	struct output_request requests[2] = {{file, "folded"}, {link_path, "folded"}};
+	struct output_plan *plan = NULL;
+	struct error error;
+	FILE *out;
+
+	in_directory(fixture, "file", file, sizeof(file));
+	in_directory(fixture, "link", link_path, sizeof(link_path));
+	out = fopen(file, "w");
+	assert_non_null(out);
+	fclose(out);
+	assert_int_equal(symlink(file, link_path), 0);
+	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "is given twice"));
+	/* A device has room for any number. */
+	requests[0].path = "/dev/null";
+	requests[1].path = "/dev/../dev/null";
+	unlink(link_path);
+	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
+	output_plan_free(plan);
+}
+
+static void kinds_that_stdout_has_no_room_for_are_known(void **state)
+{
+	const struct output_request folded = {"-", "folded"}, text = {"-", NULL},
+				    file = {"a.folded", NULL};
+	struct output_plan *plan;
+	struct error error;
+
+	assert_int_equal(output_plan_new(&folded, 1, two_kinds, 2, &plan, &error), 0);
+	assert_string_equal(output_plan_cut_format(plan), "folded");
+	output_plan_free(plan);
+	assert_int_equal(output_plan_new(&folded, 1, one_kind, 1, &plan, &error), 0);
+	assert_null(output_plan_cut_format(plan));
+	output_plan_free(plan);
+	assert_int_equal(output_plan_new(&text, 1, two_kinds, 2, &plan, &error), 0);
+	assert_null(output_plan_cut_format(plan));
+	output_plan_free(plan);
+	assert_int_equal(output_plan_new(&file, 1, two_kinds, 2, &plan, &error), 0);
+	assert_null(output_plan_cut_format(plan));
+	output_plan_free(plan);
+}
+
 static void a_file_that_cannot_be_written_is_found_when_opening(void **state)
 {
 	struct fixture *fixture = *state;
@@ -448,6 +494,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(suffixes_and_formats_choose_the_writer),
 		cmocka_unit_test(several_kinds_get_a_file_each),
+		cmocka_unit_test_setup_teardown(two_links_to_one_file_are_one_output, set_up,
+						tear_down),
+		cmocka_unit_test(kinds_that_stdout_has_no_room_for_are_known),
 		cmocka_unit_test(requests_of_flame_graphs_alone_hold_one_kind),
 		cmocka_unit_test(reports_show_resources_and_flame_graphs_do_not),
 		cmocka_unit_test(what_cannot_be_planned_is_wrong_usage),

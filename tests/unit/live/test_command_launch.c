@@ -39,12 +39,10 @@ static void the_status_of_the_command_is_passed_on(void **state)
 		{(char *)"sh", (char *)"-c", (char *)"exit 7", NULL},
 		{(char *)"sh", (char *)"-c", (char *)"kill -KILL $$", NULL},
 		{(char *)"sh", (char *)"-c", (char *)"kill -TERM $$", NULL},
-		/* SIGPIPE must not stay ignored for the command */
 		{(char *)"sh", (char *)"-c", (char *)"kill -PIPE $$; exit 3", NULL},
 	};
 	static const int statuses[] = {0, 1, 7, 128 + SIGKILL, 128 + SIGTERM, 128 + SIGPIPE};
 
-	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
 		struct command *command = launch(shell[i]);
 		struct error error;
@@ -55,6 +53,23 @@ static void the_status_of_the_command_is_passed_on(void **state)
 		command_free(command);
 	}
 	signal(SIGPIPE, SIG_DFL);
+}
+
+static void what_was_ignored_stays_ignored_for_the_command(void **state)
+{
+	static char *const shell[] = {(char *)"sh", (char *)"-c",
+				      (char *)"kill -PIPE $$; kill -XFSZ $$; exit 3", NULL};
+	struct command *command;
+	struct error error;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	command = launch(shell);
+	assert_int_equal(command_release(command, &error), 0);
+	assert_int_equal(command_wait(command), 3);
+	command_free(command);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 }
 
 static void what_cannot_be_started_says_why(void **state)
@@ -187,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_status_of_the_command_is_passed_on),
+		cmocka_unit_test(what_was_ignored_stays_ignored_for_the_command),
 		cmocka_unit_test(what_cannot_be_started_says_why),
 		cmocka_unit_test(nothing_runs_before_it_is_released),
 		cmocka_unit_test(a_command_that_is_given_up_never_runs),

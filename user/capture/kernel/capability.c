@@ -42,7 +42,7 @@ static bool probe_privileged(struct error *error)
 		cap_free(caps);
 	if (!all)
 		error_set(error, EPERM,
-			  "missing privileges: BPF programs and system-wide perf events require "
+			  "BPF programs and system-wide perf events require "
 			  "root; run with sudo, or grant CAP_BPF and CAP_PERFMON");
 	return all;
 }
