@@ -142,12 +142,18 @@ static void write_counters(struct chrome *chrome, const struct resource_row *row
 					   (double)row->blockio.written_bytes / seconds}});
 }
 
+static int compare_pids(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* counted is sorted. */
 static bool is_counted(const struct chrome *chrome, uint32_t pid)
 {
-	array_foreach(&chrome->counted, counted)
-		if (*counted == pid)
-			return true;
-	return false;
+	return chrome->counted.count && bsearch(&pid, chrome->counted.items, chrome->counted.count,
+						sizeof(pid), compare_pids);
 }
 
 /* A counter keeps its value until the next: that of a process that did nothing any more has to be
@@ -195,6 +201,9 @@ static int write_all_counters(struct chrome *chrome, const struct timeline_slice
 		*counted = row->pid;
 		write_counters(chrome, row, slice, (double)slice->begin_ns);
 	}
+	if (chrome->counted.count)
+		qsort(chrome->counted.items, chrome->counted.count, sizeof(*chrome->counted.items),
+		      compare_pids);
 	end_counters(chrome, slice);
 	return remember_counted(chrome);
 }

@@ -190,6 +190,7 @@ int firefox_track_add(struct firefox_track *track, const struct timeline_slice *
 		      const struct timeline_stack *stack, struct firefox_memo *memo, double time_ms)
 {
 	struct firefox_sample *sample;
+	double weight_ns = 0;
 	uint32_t node = firefox_track_stack(track, slice, stack, memo);
 
 	if (!node)
@@ -197,11 +198,17 @@ int firefox_track_add(struct firefox_track *track, const struct timeline_slice *
 	if (node == UINT32_MAX)
 		return -ENOMEM;
 	if (kind_ops_of(track->kind)->is_expected)
-		track->weight_ns = timeline_weight_ns(slice, track->kind, 1);
+		weight_ns = timeline_weight_ns(slice, track->kind, 1);
+	if (!track->weight_ns)
+		track->weight_ns = weight_ns;
 	sample = array_add(&track->samples);
 	if (!sample)
 		return -ENOMEM;
 	*sample = (struct firefox_sample){time_ms, stack->weight, node};
+	/* Slices that were sampled at another rate. */
+	if (weight_ns > 0 && weight_ns != track->weight_ns)
+		sample->weight =
+			(uint64_t)((double)stack->weight * weight_ns / track->weight_ns + 0.5);
 	return 0;
 }
 
