@@ -51,6 +51,11 @@ static bool is_followed(void *context, uint32_t pid)
 	return !live->session || session_follows(live->session, pid);
 }
 
+static int take_own_code(void *context, uint64_t start, uint64_t length)
+{
+	return own_code_add(context, start, length);
+}
+
 static struct aggregator_options choose_bounds(struct live_capture *live)
 {
 	uint64_t limit = live->options.session.max_memory_bytes;
@@ -71,6 +76,7 @@ static struct aggregator_options choose_bounds(struct live_capture *live)
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 		.max_names_bytes = memory_limit_share(limit, 16, MAX_NAMES_BYTES),
 		.max_names_ns = live->options.names_ns ? live->options.names_ns : MAX_NAMES_NS,
+		.own_code = &live->own_code,
 		.is_followed = is_followed,
 		.follow_context = live,
 	};
@@ -170,6 +176,8 @@ static int start_session(struct live_capture *live, struct error *error)
 		return err;
 	log_info(log, "BPF programs loaded after %.1f ms",
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
+	/* Without memory, frames of our programs have the kernel's names. */
+	session_each_code(live->session, take_own_code, &live->own_code);
 	err = session_start(live->session, &live->sink, error);
 	return err < 0 ? err : source_set_attach(live->sources, error);
 }
@@ -378,6 +386,7 @@ void live_capture_free(struct live_capture *live)
 	source_set_free(live->sources);
 	session_free(live->session);
 	aggregator_free(live->aggregator);
+	own_code_done(&live->own_code);
 	device_names_done(&live->device_names);
 	profile_free(live->profile);
 	array_free(&live->edges);

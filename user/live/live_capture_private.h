@@ -9,6 +9,7 @@
 #include "live/overhead_limit.h"
 #include "profile/account/device_names.h"
 #include "profile/aggregator.h"
+#include "profile/own_code.h"
 #include "source/source.h"
 
 /* What is counted from the start of the capture on, as it was at a cut. */
@@ -25,6 +26,7 @@ struct live_capture {
 	struct process_table *processes;
 	struct profile *profile; /* the last slice, once it is closed */
 	struct aggregator *aggregator;
+	struct own_code own_code;
 	struct event_sink sink;
 	struct session *session;
 	struct source_set *sources;

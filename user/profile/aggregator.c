@@ -40,6 +40,8 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 		stack_builder_use_python(aggregator->builder, options->python,
 					 options->python_full);
 	if (aggregator->builder)
+		stack_builder_use_own_code(aggregator->builder, options->own_code);
+	if (aggregator->builder)
 		stack_builder_use_regions(aggregator->builder, &aggregator->regions);
 	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
 		aggregator->running = NULL; /* the caller keeps the profile */

@@ -14,6 +14,9 @@ struct aggregator_options {
 	/* Learns the functions of Python frames; NULL: none. Borrowed. */
 	struct python_functions *python;
 	bool python_full; /* keep the native frames that run Python frames */
+	/* Kernel frames from the outermost of this code on are one, "[pkbpf]"; NULL: none.
+	 * Borrowed, may grow before the first sample. */
+	const struct own_code *own_code;
 	/* Whether generated code of a process is looked for before a sample refers to it: records
 	 * are of the whole machine. NULL: of each. */
 	bool (*is_followed)(void *context, uint32_t pid);

@@ -152,6 +152,9 @@ const struct time_line *profile_time_line(const struct profile *profile);
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
 /* The frame of a peer, named as in peer_text.h; the name changes with what is known of the peer. */
 uint32_t profile_intern_peer(struct profile *profile, uint32_t number, const struct peer *peer);
+/* The frame of our own BPF programs: "[pkbpf]", in the kernel. */
+#define PROFILE_OWN_NAME "[pkbpf]"
+uint32_t profile_intern_own(struct profile *profile);
 /* The frame of a region, named "[name]". */
 uint32_t profile_intern_region(struct profile *profile, uint32_t number, const char *name);
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames,

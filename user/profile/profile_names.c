@@ -81,11 +81,12 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 
 /* A frame that is no address, but has a name. */
 static uint32_t intern_named(struct profile *profile, const struct frame_location *location,
-			     const char *text)
+			     const char *text, uint32_t flags)
 {
 	uint32_t id = frame_table_add(&profile->names->frames, location);
 	struct symbol_line line = {.function = text, .file = ""};
-	struct symbol symbol = {.result = SYMBOL_FOUND, .lines = &line, .line_count = 1};
+	struct symbol symbol = {
+		.result = SYMBOL_FOUND, .flags = flags, .lines = &line, .line_count = 1};
 	struct frame *frame;
 
 	if (id == FRAME_TABLE_NONE)
@@ -100,13 +101,21 @@ static uint32_t intern_named(struct profile *profile, const struct frame_locatio
 	return id;
 }
 
+uint32_t profile_intern_own(struct profile *profile)
+{
+	/* No kernel has code at that address. */
+	return intern_named(profile, &(struct frame_location){.space = FRAME_KERNEL, .address = 1},
+			    PROFILE_OWN_NAME, SYMBOL_IS_KERNEL);
+}
+
 uint32_t profile_intern_region(struct profile *profile, uint32_t number, const char *name)
 {
 	char text[PKBPF_SPAN_NAME + 2];
 
 	snprintf(text, sizeof(text), "[%.*s]", PKBPF_SPAN_NAME - 1, name);
-	return intern_named(
-		profile, &(struct frame_location){.space = FRAME_REGION, .object = number}, text);
+	return intern_named(profile,
+			    &(struct frame_location){.space = FRAME_REGION, .object = number}, text,
+			    0);
 }
 
 uint32_t profile_intern_peer(struct profile *profile, uint32_t number, const struct peer *peer)
@@ -114,8 +123,8 @@ uint32_t profile_intern_peer(struct profile *profile, uint32_t number, const str
 	char name[PEER_TEXT_SIZE], text[PEER_TEXT_SIZE + 2];
 
 	snprintf(text, sizeof(text), "[%s]", peer_text(name, peer));
-	return intern_named(profile,
-			    &(struct frame_location){.space = FRAME_PEER, .object = number}, text);
+	return intern_named(
+		profile, &(struct frame_location){.space = FRAME_PEER, .object = number}, text, 0);
 }
 
 /* Estimated bytes of a string with its place in the index; names of threads and cgroups are

@@ -10,6 +10,7 @@
 #include "pkbpf/unwind_state.h"
 #include "profile/region_names.h"
 #include "profile/stack_end.h"
+#include "profile/own_code.h"
 #include "python/python_functions.h"
 #include "symbol/jit/code_history.h"
 
@@ -45,6 +46,7 @@ struct stack_builder {
 	struct profile *profile;
 	struct process_table *processes;
 	struct code_history *code_history;
+	const struct own_code *own_code; /* NULL: none */
 	const struct python_functions *python;
 	const struct region_names *regions;
 	bool python_full;
@@ -72,6 +74,11 @@ struct stack_builder *stack_builder_new(struct profile *profile, bool want_kerne
 	builder->want_user = want_user;
 	builder->next_era = ERA_FIRST;
 	return builder;
+}
+
+void stack_builder_use_own_code(struct stack_builder *builder, const struct own_code *own_code)
+{
+	builder->own_code = own_code;
 }
 
 void stack_builder_use_python(struct stack_builder *builder, const struct python_functions *python,
@@ -498,14 +505,36 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	return true;
 }
 
+/* Puts one frame for all that our own programs called, and for themselves. Returns how many words
+ * of the sample that are; SIZE_MAX: out of memory. */
+static size_t push_own(struct stack_builder *builder, const struct sample_view *sample,
+		       size_t count)
+{
+	size_t own = builder->own_code ? count : 0;
+	uint32_t frame;
+
+	while (own && !own_code_has(builder->own_code, sample->kernel_ips[own - 1]))
+		own--;
+	if (!own)
+		return 0;
+	frame = profile_intern_own(builder->profile);
+	if (frame == UINT32_MAX)
+		return SIZE_MAX;
+	builder->frames.items[builder->frames.count++] = frame;
+	return own;
+}
+
 static bool push_kernel(struct stack_builder *builder, const struct sample_view *sample)
 {
-	size_t count = sample->kernel_count;
+	size_t count = sample->kernel_count, own;
 
 	/* The kernel takes the emulated vsyscall page for kernel text and continues there. */
 	while (count && PKBPF_IS_VSYSCALL(sample->kernel_ips[count - 1]))
 		count--;
-	for (size_t i = 0; i < count; i++) {
+	own = push_own(builder, sample, count);
+	if (own == SIZE_MAX)
+		return false;
+	for (size_t i = own; i < count; i++) {
 		uint32_t frame = intern_kernel(builder, sample->kernel_ips[i], i > 0);
 
 		if (frame == UINT32_MAX)

@@ -22,6 +22,9 @@ struct stack_builder *stack_builder_new(struct profile *profile, bool want_kerne
  * otherwise Python frames replace those. */
 void stack_builder_use_python(struct stack_builder *builder, const struct python_functions *python,
 			      bool full);
+/* See struct aggregator_options. NULL: none. */
+struct own_code;
+void stack_builder_use_own_code(struct stack_builder *builder, const struct own_code *own_code);
 /* Stacks in a region begin with a frame for it and for those around it; names: borrowed. */
 struct region_names;
 void stack_builder_use_regions(struct stack_builder *builder, const struct region_names *names);

@@ -51,6 +51,20 @@
 	X(FRAME_IS_CALL, "__ia32_sys_*")                                                           \
 	X(FRAME_IS_CALL, "__ia32_compat_sys_*")                                                    \
 	X(FRAME_IS_CALL, "__arm64_sys_*")                                                          \
+	/* our own BPF programs, and what runs those of anybody */                                 \
+	X(FRAME_INSIDE, "[pkbpf]")                                                                 \
+	X(FRAME_INSIDE, "bpf_trampoline_*")                                                        \
+	X(FRAME_INSIDE, "bpf_trace_run*")                                                          \
+	X(FRAME_INSIDE, "__bpf_trace_*")                                                           \
+	X(FRAME_INSIDE, "__traceiter_*")                                                           \
+	X(FRAME_INSIDE, "__bpf_prog_enter*")                                                       \
+	X(FRAME_INSIDE, "__bpf_prog_exit*")                                                        \
+	X(FRAME_INSIDE, "trace_call_bpf")                                                          \
+	X(FRAME_INSIDE, "uprobe_notify_resume")                                                    \
+	X(FRAME_INSIDE, "uprobe_dispatcher")                                                       \
+	X(FRAME_INSIDE, "uretprobe_dispatcher")                                                    \
+	X(FRAME_INSIDE, "handle_swbp")                                                             \
+	X(FRAME_INSIDE, "handler_chain")                                                           \
 	/* faults */                                                                               \
 	X(FRAME_INSIDE, "asm_exc_*")                                                               \
 	X(FRAME_INSIDE, "exc_page_fault")                                                          \

@@ -298,7 +298,10 @@ static void sort_functions(struct tally *tally)
 	for (size_t i = 0; i < tally->function_count; i++) {
 		const struct function *function = function_table_get(tally->functions, (uint32_t)i);
 
-		if (!tally->by_self[i].total || function->mark == FUNCTION_TRUNCATED)
+		/* Our own programs are no function of anybody. */
+		if (!tally->by_self[i].total || function->mark == FUNCTION_TRUNCATED ||
+		    (function->mark == FUNCTION_KERNEL &&
+		     !strcmp(function->name, PROFILE_OWN_NAME)))
 			continue;
 		tally->by_self[kept] = tally->by_self[i];
 		tally->by_self[kept].function = (uint32_t)i;

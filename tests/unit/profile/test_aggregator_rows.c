@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "aggregator_fixture.h"
+#include "profile/own_code.h"
 
 static void options_set(struct fixture *fixture, struct aggregator_options options)
 {
@@ -190,6 +191,57 @@ static void a_raw_stack_nobody_unwound_is_counted_with_its_reason(void **state)
 	assert_int_equal(profile_account(fixture->fake.profile).recorded, 1);
 }
 
+static const struct frame *frame_at(struct fixture *fixture, size_t depth)
+{
+	size_t count;
+	const uint32_t *frames =
+		profile_stack(fixture->fake.profile, row_at(fixture, 0)->stack, &count);
+
+	assert_true(depth < count);
+	return profile_frame(fixture->fake.profile, frames[depth]);
+}
+
+/* A helper that a subprogram of ours called, and what ran our program. */
+static void kernel_frames_up_to_our_own_program_are_one(void **state)
+{
+	static const uint64_t kernel[] = {0xffffffff81000100, 0xffffffffc0002010,
+					  0xffffffffc0001020, 0xffffffff81000200};
+	struct fixture *fixture = *state;
+	struct own_code own = {0};
+	struct sample_view sample = user_sample(100, FAKE_IPS(0x400123), PKBPF_END_ROOT);
+
+	assert_int_equal(own_code_add(&own, 0xffffffffc0002000, 0x100), 0);
+	assert_int_equal(own_code_add(&own, 0xffffffffc0001000, 0x100), 0);
+	options_set(fixture, (struct aggregator_options){
+				     .want_user = true, .want_kernel = true, .own_code = &own});
+	sample.kernel_ips = kernel;
+	sample.kernel_count = 4;
+	fake_sample_view(fixture->machine, &sample);
+	play(fixture);
+	assert_int_equal(depth_of(fixture, 0), 3);
+	assert_string_equal(frame_at(fixture, 0)->symbol.lines[0].function, "[pkbpf]");
+	assert_int_equal(location_at(fixture, 0, 1)->address, 0xffffffff81000200);
+	own_code_done(&own);
+}
+
+static void spans_of_code_end_before_their_end(void **state)
+{
+	struct own_code own = {0};
+
+	assert_false(own_code_has(&own, 5));
+	assert_int_equal(own_code_add(&own, 300, 10), 0);
+	assert_int_equal(own_code_add(&own, 100, 10), 0);
+	assert_int_equal(own_code_add(&own, 200, 10), 0);
+	assert_false(own_code_has(&own, 99));
+	assert_true(own_code_has(&own, 100));
+	assert_true(own_code_has(&own, 109));
+	assert_false(own_code_has(&own, 110));
+	assert_true(own_code_has(&own, 205));
+	assert_true(own_code_has(&own, 309));
+	assert_false(own_code_has(&own, 310));
+	own_code_done(&own);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +256,8 @@ int main(void)
 		TEST(nothing_is_garbage_in_a_process_without_known_mappings),
 		TEST(lost_records_reach_the_account),
 		TEST(a_raw_stack_nobody_unwound_is_counted_with_its_reason),
+		TEST(kernel_frames_up_to_our_own_program_are_one),
+		cmocka_unit_test(spans_of_code_end_before_their_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,7 @@
 #include "capture/kernel/libbpf_log.h"
 #include "capture/perf_sideband.h"
 #include "capture/program_clock.h"
+#include "capture/program_code.h"
 #include "capture/resource_account.h"
 #include "capture/session/ring_reader.h"
 #include "capture/session/session_private.h"
@@ -285,6 +286,12 @@ bool session_follows(const struct session *session, uint32_t pid)
 bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size)
 {
 	return kernel_namer_ask(session->skeleton, address, text, size);
+}
+
+int session_each_code(const struct session *session,
+		      int (*take)(void *context, uint64_t start, uint64_t length), void *context)
+{
+	return program_code_each(session->skeleton->obj, take, context);
 }
 
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)

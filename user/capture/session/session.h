@@ -123,6 +123,9 @@ void session_shed(struct session *session, const struct pkbpf_shed_control *shed
 struct pkbpf_shed_control session_shed_now(const struct session *session);
 /* False: the process is neither a target nor forked from one. */
 bool session_follows(const struct session *session, uint32_t pid);
+/* Where the code of our programs is, see program_code.h; after session_load(). */
+int session_each_code(const struct session *session,
+		      int (*take)(void *context, uint64_t start, uint64_t length), void *context);
 /* Run time of the BPF programs since session_start, as measured by capture/program_clock.h;
  * false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
