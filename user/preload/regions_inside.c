@@ -316,23 +316,62 @@ static const char *text_of(const struct itt_string *string)
 	return string ? name_or(string->name, "itt") : "itt";
 }
 
+/* A name has one handle: programs ask for it where they need it, also in loops. The lists only
+ * grow, at their heads, so that they can be read without the lock. */
+static pthread_mutex_t itt_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct itt_domain *itt_domains;
+static struct itt_string *itt_strings;
+
+static struct itt_domain *find_domain(const char *name)
+{
+	struct itt_domain *domain = __atomic_load_n(&itt_domains, __ATOMIC_ACQUIRE);
+
+	while (domain && strcmp(name_or(domain->name, ""), name) != 0)
+		domain = domain->next;
+	return domain;
+}
+
+static struct itt_string *find_string(const char *name)
+{
+	struct itt_string *string = __atomic_load_n(&itt_strings, __ATOMIC_ACQUIRE);
+
+	while (string && strcmp(name_or(string->name, ""), name) != 0)
+		string = string->next;
+	return string;
+}
+
 static struct itt_domain *itt_domain_create(const char *name)
 {
-	struct itt_domain *domain = calloc(1, sizeof(*domain));
+	struct itt_domain *domain = find_domain(name_or(name, ""));
 
-	if (!domain)
-		return NULL;
-	domain->name = keep(name);
-	domain->flags = 1;
+	if (domain)
+		return domain;
+	pthread_mutex_lock(&itt_lock);
+	domain = find_domain(name_or(name, ""));
+	if (!domain && (domain = calloc(1, sizeof(*domain)))) {
+		domain->name = keep(name);
+		domain->flags = 1;
+		domain->next = itt_domains;
+		__atomic_store_n(&itt_domains, domain, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&itt_lock);
 	return domain;
 }
 
 static struct itt_string *itt_string_create(const char *name)
 {
-	struct itt_string *string = calloc(1, sizeof(*string));
+	struct itt_string *string = find_string(name_or(name, ""));
 
 	if (string)
+		return string;
+	pthread_mutex_lock(&itt_lock);
+	string = find_string(name_or(name, ""));
+	if (!string && (string = calloc(1, sizeof(*string)))) {
 		string->name = keep(name);
+		string->next = itt_strings;
+		__atomic_store_n(&itt_strings, string, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&itt_lock);
 	return string;
 }
 
