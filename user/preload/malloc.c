@@ -252,6 +252,10 @@ EXPORT void *calloc(size_t count, size_t size)
 	return sampler_passes(bytes) ? next.calloc(count, size) : calloc_chosen(count, size);
 }
 
+/* C23; not declared by older C libraries. */
+EXPORT void free_sized(void *address, size_t size);
+EXPORT void free_aligned_sized(void *address, size_t alignment, size_t size);
+
 static __attribute__((noinline)) void free_chosen(void *address)
 {
 	sampler_freed(address);
@@ -264,6 +268,20 @@ EXPORT void free(void *address)
 		free_chosen(address);
 	else
 		next.free(address);
+}
+
+/* The C library's need not call free(). */
+EXPORT void free_sized(void *address, size_t size)
+{
+	(void)size;
+	free(address);
+}
+
+EXPORT void free_aligned_sized(void *address, size_t alignment, size_t size)
+{
+	(void)alignment;
+	(void)size;
+	free(address);
 }
 
 /* The old allocation ends before the call, since another thread may get its address. When the call
