@@ -254,6 +254,7 @@ static int read_new_limits(struct resource_account *account, struct event_buffer
 
 		if (!limits)
 			continue;
+		cgroup_limits_forget_gone(limits);
 		known = cgroup_limits_count(limits);
 		err = cgroup_limits_add_all(limits);
 		err = err ? err : cgroup_limits_read(limits, known, append_limit, &work);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "process/cgroup/cgroup_limits.h"
 #include "temp_tree.h"
@@ -139,6 +140,32 @@ static void limits_beyond_the_most_are_counted(void **state)
 	assert_int_equal(cgroup_limits_count(limits), 1);
 	assert_int_equal(cgroup_limits_read(limits, 1, note, NULL), 0);
 	assert_int_equal(found_in(limits).count, 1);
+	cgroup_limits_close(limits);
+}
+
+/* Else those of a service's life would fill the list. */
+static void cgroups_that_are_gone_give_their_room_back(void **state)
+{
+	struct temp_tree *tree = *state;
+	struct cgroup_limits *limits;
+	struct found found;
+
+	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpu\n");
+	temp_tree_file(tree, "sys/fs/cgroup/old/cpu.max", "1000 100000\n");
+	limits = cgroup_limits_open(tree->root, CGROUP_CPU, 1);
+	assert_non_null(limits);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	assert_int_equal(cgroup_limits_count(limits), 1);
+	assert_int_equal(unlink(temp_tree_path(tree, "sys/fs/cgroup/old/cpu.max")), 0);
+	assert_int_equal(rmdir(temp_tree_path(tree, "sys/fs/cgroup/old")), 0);
+	temp_tree_file(tree, "sys/fs/cgroup/new/cpu.max", "2000 100000\n");
+	cgroup_limits_forget_gone(limits);
+	assert_int_equal(cgroup_limits_count(limits), 0);
+	assert_int_equal(cgroup_limits_add_all(limits), 0);
+	found = found_in(limits);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.paths[0], "/new");
+	assert_int_equal(cgroup_limits_left_out(limits), 0);
 	cgroup_limits_close(limits);
 }
 
@@ -303,6 +330,7 @@ int main(void)
 		TEST(limits_above_a_process_are_its_own),
 		TEST(all_limits_are_found),
 		TEST(limits_beyond_the_most_are_counted),
+		TEST(cgroups_that_are_gone_give_their_room_back),
 		TEST(the_first_version_has_a_hierarchy_for_it),
 		TEST(memory_is_limited_by_either_of_two_files),
 		TEST(the_first_version_says_much_where_memory_has_no_limit),

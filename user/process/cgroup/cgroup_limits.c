@@ -41,7 +41,8 @@ struct cgroup_limits {
 	char hierarchy[PATH_MAX]; /* its mount point */
 	char proc[PATH_MAX];
 	bool is_v1;
-	struct hash_map seen; /* by id, including cgroups without a limit */
+	struct hash_map seen; /* id -> last walk; including cgroups without a limit */
+	uint64_t walk;
 	ARRAY_OF(struct known_cgroup) limited;
 	size_t most;
 	uint64_t left_out;
@@ -251,15 +252,17 @@ struct visited {
 static int add_cgroup(struct cgroup_limits *limits, const struct visited *visited)
 {
 	struct known_cgroup *cgroup;
-	uint64_t id = visited->id;
+	uint64_t id = visited->id, *walk;
 	bool added;
 
 	if (limits->seen.count >= CGROUP_WALK_MAX && !hash_map_find(&limits->seen, id)) {
 		limits->is_cut = true;
 		return 0;
 	}
-	if (!hash_map_get(&limits->seen, id, 0, &added))
+	walk = hash_map_get(&limits->seen, id, 0, &added);
+	if (!walk)
 		return -ENOMEM;
+	*walk = limits->walk;
 	if (!added || !is_kept(limits, visited->folder, visited->of_target))
 		return 0;
 	if (limits->limited.count >= limits->most) {
@@ -287,13 +290,54 @@ static int add_visited(void *context, const char *path, uint64_t id)
 		       : 0;
 }
 
+void cgroup_limits_forget_gone(struct cgroup_limits *limits)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < limits->limited.count; i++) {
+		struct known_cgroup *cgroup = &limits->limited.items[i];
+		char folder[PATH_MAX];
+		struct stat status;
+
+		if (make_folder(limits, cgroup->path, folder, sizeof(folder)) &&
+		    stat(folder, &status) == 0 && status.st_ino == cgroup->id) {
+			limits->limited.items[kept++] = *cgroup;
+			continue;
+		}
+		hash_map_remove(&limits->seen, cgroup->id);
+		free(cgroup->path);
+	}
+	limits->limited.count = kept;
+}
+
+/* All that exist were seen by the walk: others are gone. */
+static int keep_walked(struct cgroup_limits *limits)
+{
+	const struct hash_map_slot *slot;
+	struct hash_map walked = {0};
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(&limits->seen, &cursor)))
+		if (slot->value == limits->walk && !hash_map_put(&walked, slot->key, slot->value)) {
+			hash_map_done(&walked);
+			return -ENOMEM;
+		}
+	hash_map_done(&limits->seen);
+	limits->seen = walked;
+	return 0;
+}
+
 int cgroup_limits_add_all(struct cgroup_limits *limits)
 {
-	int err = cgroup_tree_walk(limits->hierarchy, add_visited, limits);
+	int err;
 
+	limits->walk++;
+	err = cgroup_tree_walk(limits->hierarchy, add_visited, limits);
 	if (err == -E2BIG)
 		limits->is_cut = true;
-	return err == -E2BIG ? 0 : err;
+	if (err)
+		return err == -E2BIG ? 0 : err;
+	return keep_walked(limits);
 }
 
 /* The cgroup of a process from a line "0::/path" or "4:cpu,cpuacct:/path", which is modified.

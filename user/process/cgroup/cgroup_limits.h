@@ -31,6 +31,8 @@ void cgroup_limits_close(struct cgroup_limits *limits);
  * limit; those beyond the maximum are left out. */
 int cgroup_limits_add_all(struct cgroup_limits *limits);
 int cgroup_limits_add_of(struct cgroup_limits *limits, uint32_t pid);
+/* Forgets those that were removed, so that others have room. Changes which ones come first. */
+void cgroup_limits_forget_gone(struct cgroup_limits *limits);
 size_t cgroup_limits_count(const struct cgroup_limits *limits);
 /* Calls back for each existing cgroup, except the `first` ones added, with its current counters.
  * An error ends the iteration and is returned. */
