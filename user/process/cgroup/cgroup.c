@@ -161,6 +161,9 @@ int cgroup_root_path(struct cgroup_root *root, uint64_t id, char *ret_path, size
 			return err;
 		if (err == -ESTALE || err == -ENOENT)
 			return -ENOENT;
+		/* These pass. */
+		if (err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR)
+			return err;
 		/* No CAP_DAC_READ_SEARCH, a system call filter, or another kind of file system. */
 		root->no_handles = true;
 	}
