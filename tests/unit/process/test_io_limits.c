@@ -49,6 +49,25 @@ static void finds_what_is_limited(void **state)
 	assert_string_equal(found[0].text, "rbps=1048576 wiops=300 in /a/b");
 }
 
+/* The first disk has none; which of the others is used, the file does not say. */
+static void reads_the_limits_of_all_devices(void **state)
+{
+	temp_tree_file(&tree, "proc/7/cgroup", "0::/a\n");
+	temp_tree_file(&tree, "sys/fs/cgroup/a/io.max",
+		       "252:0 rbps=max wbps=max\n8:0 rbps=7 wbps=max\n");
+	assert_int_equal(look(), 1);
+	assert_string_equal(found[0].text, "rbps=7 in /a");
+	temp_tree_file(&tree, "sys/fs/cgroup/a/io.max",
+		       "252:0 rbps=5 wbps=max\n8:0 rbps=max wbps=6 riops=7\n");
+	assert_int_equal(look(), 1);
+	assert_string_equal(found[0].text, "252:0 rbps=5; 8:0 wbps=6 riops=7 in /a");
+	temp_tree_file(&tree, "proc/7/cgroup", "5:blkio:/x\n");
+	temp_tree_file(&tree, "sys/fs/cgroup/blkio/x/blkio.throttle.read_bps_device",
+		       "8:0 12\n8:16 13\n");
+	assert_int_equal(look(), 1);
+	assert_string_equal(found[0].text, "8:0 12 bytes read/s; 8:16 13 bytes read/s in /x");
+}
+
 static void finds_the_limit_of_a_cgroup_above(void **state)
 {
 	temp_tree_file(&tree, "proc/8/cgroup", "0::/a/b/c\n");
@@ -139,6 +158,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_what_is_limited, make_tree, remove_tree),
+		cmocka_unit_test_setup_teardown(reads_the_limits_of_all_devices, make_tree,
+						remove_tree),
 		cmocka_unit_test_setup_teardown(finds_the_limit_of_a_cgroup_above, make_tree,
 						remove_tree),
 		cmocka_unit_test_setup_teardown(finds_it_in_the_unified_hierarchy, make_tree,

@@ -17,17 +17,6 @@ static const struct {
 	{"blkio.throttle.write_iops_device", "writes/s"},
 };
 
-/* First line of a file; false: none. */
-static bool read_line(const char *path, char *line, size_t size)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-
-	if (!file || !fgets(line, (int)size, file))
-		return false;
-	line[strcspn(line, "\n")] = '\0';
-	return line[0] != '\0';
-}
-
 /* "252:0 rbps=1048576 wbps=max riops=max wiops=max", without the device and unlimited values. */
 static void say_maximum(char *text, size_t size, const char *line)
 {
@@ -42,29 +31,64 @@ static void say_maximum(char *text, size_t size, const char *line)
 						   length ? " " : "", word);
 }
 
+/* "8:0 12", the value of version 1, with its unit. */
+static void say_value(char *text, size_t size, const char *line, const char *unit)
+{
+	const char *value = strchr(line, ' ');
+
+	text[0] = '\0';
+	if (line[0])
+		snprintf(text, size, "%.40s %s", value ? value + 1 : line, unit);
+}
+
+/* All limits of a file, a line a device: which one a process uses is not known here. Several have
+ * their devices with them. unit: NULL for io.max. */
+static bool read_limits(const char *path, const char *unit, char *text, size_t size)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	char line[256], what[128], first[128] = "";
+	size_t length = 0, count = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		bool is_cut = !strchr(line, '\n');
+
+		line[strcspn(line, "\n")] = '\0';
+		if (unit)
+			say_value(what, sizeof(what), line, unit);
+		else
+			say_maximum(what, sizeof(what), line);
+		while (is_cut && (is_cut = fgetc(file) != '\n' && !feof(file)))
+			;
+		if (!what[0])
+			continue;
+		if (!count++)
+			memcpy(first, what, sizeof(first));
+		if (length < size)
+			length += (size_t)snprintf(text + length, size - length, "%s%.*s %s",
+						   length ? "; " : "", (int)strcspn(line, " "),
+						   line, what);
+	}
+	if (count == 1)
+		snprintf(text, size, "%s", first);
+	return count > 0;
+}
+
 static bool find_limit(const char *root, const char *hierarchy, const char *cgroup, char *text,
 		       size_t size)
 {
-	char path[PATH_MAX], line[256], what[128];
+	char path[PATH_MAX], what[128];
 
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/io.max", root, hierarchy, cgroup);
-	if (read_line(path, line, sizeof(line))) {
-		say_maximum(what, sizeof(what), line);
-		if (what[0]) {
-			snprintf(text, size, "%s in %.80s", what, cgroup);
-			return true;
-		}
+	if (read_limits(path, NULL, what, sizeof(what))) {
+		snprintf(text, size, "%s in %.80s", what, cgroup);
+		return true;
 	}
 	for (size_t i = 0; i < sizeof(version_1) / sizeof(version_1[0]); i++) {
-		const char *value;
-
 		snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, hierarchy, cgroup,
 			 version_1[i].file);
-		if (!read_line(path, line, sizeof(line)))
+		if (!read_limits(path, version_1[i].unit, what, sizeof(what)))
 			continue;
-		value = strchr(line, ' ');
-		snprintf(text, size, "%.40s %s in %.60s", value ? value + 1 : line,
-			 version_1[i].unit, cgroup);
+		snprintf(text, size, "%s in %.60s", what, cgroup);
 		return true;
 	}
 	return false;
