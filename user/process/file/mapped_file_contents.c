@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "process/file/file_time.h"
 #include "process/file/mapped_file_table.h"
 
 /* Bytes read at each end of a file: build id, section headers and names, which hardly any two
@@ -47,14 +48,12 @@ static bool read_contents(int fd, const struct stat *status, struct file_content
 	return true;
 }
 
-/* Time of the overwriting by the clock of records, if after since_ns; else 0. File time stamps
- * come from another clock and may have any value: the first plausible one counts. */
-static uint64_t when_written(const struct file_contents *contents, uint64_t since_ns,
-			     bool or_changed)
+/* Time of the overwriting by the clock of records, if after since_ns; else 0, also in doubt.
+ * Anybody may set file times: the first plausible one counts. */
+static uint64_t when_written(const struct stat *status, uint64_t since_ns, bool or_changed)
 {
-	uint64_t now_ns = clock_now_ns(), offset_ns = clock_read_ns(CLOCK_REALTIME) - now_ns;
-	uint64_t modified_ns = contents->modified_ns - offset_ns,
-		 changed_ns = contents->changed_ns - offset_ns;
+	uint64_t now_ns = clock_now_ns(), modified_ns = file_time_ns(&status->st_mtim),
+		 changed_ns = file_time_ns(&status->st_ctim);
 
 	if (modified_ns > since_ns && modified_ns <= now_ns)
 		return modified_ns;
@@ -67,9 +66,7 @@ static uint64_t look_first(struct file *file, const struct stat *status)
 	file->contents_known = true;
 	file->watched = read_contents(file->fd, status, &file->contents);
 	/* Written between the mapping and now: the mapped contents are unknown. */
-	return file->watched && file->first_ns
-		       ? when_written(&file->contents, file->first_ns, false)
-		       : 0;
+	return file->watched && file->first_ns ? when_written(status, file->first_ns, false) : 0;
 }
 
 static uint64_t look_again(struct file *file, const struct stat *status)
@@ -86,7 +83,7 @@ static uint64_t look_again(struct file *file, const struct stat *status)
 		*known = contents;
 		return 0;
 	}
-	written_ns = when_written(&contents, file->current_ns, true);
+	written_ns = when_written(status, file->current_ns, true);
 	return written_ns ? written_ns : file->current_ns + 1;
 }
 
@@ -99,6 +96,7 @@ bool mapped_file_is_current(struct file *file)
 		return false;
 	if (file->fd < 0 || (file->contents_known && !file->watched))
 		return true;
+	file_time_note();
 	now_ns = clock_now_ns();
 	if (fstat(file->fd, &status) < 0)
 		return true;

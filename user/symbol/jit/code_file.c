@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tells what has been added to a file from what has replaced it. */
+#include "process/file/file_time.h"
 #include "symbol/jit/code_file.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static void note_birth(struct code_file *file)
 	    !(status.stx_mask & STATX_BTIME))
 		return;
 	time = (struct timespec){status.stx_btime.tv_sec, status.stx_btime.tv_nsec};
-	born_ns = code_file_time_ns(&time);
+	born_ns = file_time_ns(&time);
 	if (born_ns > file->clean_ns && born_ns <= clock_now_ns())
 		file->clean_ns = born_ns;
 }

@@ -24,7 +24,5 @@ struct code_file_search {
  * -EPERM and others: it is not believed or cannot be read.
  */
 int code_file_find(const struct code_file_search *search, struct stat *ret_stat);
-/* CLOCK_MONOTONIC of a time that a file has; 0: the clock of file times was set meanwhile. */
-uint64_t code_file_time_ns(const struct timespec *time);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "elf/demangle.h"
+#include "process/file/file_time.h"
 #include "symbol/jit/code_asker.h"
 #include "symbol/jit/code_file_find.h"
 #include "symbol/jit/code_history_private.h"
@@ -281,7 +282,7 @@ static bool is_of_the_next(const struct code_history *code, const struct code_pr
 {
 	const struct process *known = code_history_known(code, process);
 
-	return known && known->end_ns && code_file_time_ns(&st->st_mtim) > known->end_ns + SLACK_NS;
+	return known && known->end_ns && file_time_ns(&st->st_mtim) > known->end_ns + SLACK_NS;
 }
 
 static void look_at_file(struct code_history *code, struct code_process *process, uint64_t now_ns)
@@ -299,7 +300,7 @@ static void look_at_file(struct code_history *code, struct code_process *process
 		process->grew_ns = now_ns;
 	if ((uint64_t)file->size > file->known.offset &&
 	    (change != CODE_FILE_SAME || file->reader.is_jitdump || process->ended))
-		take_growth(code, process, now_ns, code_file_time_ns(&st.st_mtim));
+		take_growth(code, process, now_ns, file_time_ns(&st.st_mtim));
 	if ((uint64_t)file->size == file->known.offset)
 		file->clean_ns = now_ns;
 	process->is_unlinked = !st.st_nlink;
