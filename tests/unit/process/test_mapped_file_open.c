@@ -126,16 +126,27 @@ static void refuses_the_mapping_of_a_process_that_got_the_pid_later(void **state
 static void trusts_the_mapping_when_only_its_path_fits(void **state)
 {
 	struct fixture *fixture = *state;
+	struct mapping_view view = {.pid = 7, .start = 0x1000, .end = 0x2000};
+	struct mapped_file *file = NULL;
+	struct stat status;
 	const char *path;
-	struct mapped_file *file;
 
-	/* overlayfs: maps shows the number of the lower file, the link leads to the merged one */
+	/* overlayfs: maps shows number and device of the lower file, the link leads to the merged
+	 * one */
 	temp_tree_file(&fixture->tree, "storage/lower", "unused");
+	status = temp_tree_stat(&fixture->tree, "storage/lower");
+	view.inode = status.st_ino;
+	view.device_major = major(status.st_dev);
+	view.device_minor = minor(status.st_dev) + 1;
 	temp_tree_file(&fixture->tree, "merged/app", "merged");
 	path = temp_tree_path(&fixture->tree, "merged/app");
 	temp_tree_link(&fixture->tree, "proc/7/map_files/1000-2000", path);
-	file = map_file(fixture, "storage/lower", path);
+	view.path = path;
+	assert_int_equal(mapped_file_table_add(fixture->table, &view, &file), 0);
 	assert_contents(mapped_file_open(fixture->table, file), "merged");
+	/* On the same device, it is a newer version that was executed at the same address. */
+	file = map_file(fixture, "storage/lower", path);
+	assert_int_equal(mapped_file_open(fixture->table, file), -ENOENT);
 }
 
 static void is_unsure_when_only_the_device_differs(void **state)

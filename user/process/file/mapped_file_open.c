@@ -49,7 +49,8 @@ static int reopen_regular(int path_fd, const struct stat *status)
 }
 
 /* True when the link at map_path shows the path of file: then it is the mapping, even when
- * overlayfs or btrfs show another inode number. */
+ * overlayfs or btrfs show another inode number, and device. On the same device another number is
+ * another file: a newer version, which has taken the place of one that executes it. */
 static bool link_shows(const char *map_path, const struct mapped_file *file)
 {
 	size_t length = strlen(file->path);
@@ -80,7 +81,7 @@ static int open_mapping(const struct mapped_file_table *table, const struct mapp
 	if (fstat(path_fd, &status) < 0)
 		return -errno;
 	/* The pid may have been reused by a process with another mapping at this address. */
-	if (!same_inode(&status, file) && !link_shows(path, file))
+	if (!same_inode(&status, file) && (same_device(&status, file) || !link_shows(path, file)))
 		return -ENOENT;
 	return reopen_regular(path_fd, &status);
 }
