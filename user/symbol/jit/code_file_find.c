@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "process/file/file_servers.h"
+#include "process/file/file_time.h"
 #include "process/procfs_status.h"
 
 #define MAX_STATUS_BYTES (64U << 10)
@@ -20,23 +21,6 @@
 #define SLACK_NS (20 * NS_PER_MS)
 
 /* ---- times ---- */
-
-static int64_t realtime_ahead_ns(void)
-{
-	return (int64_t)(clock_read_ns(CLOCK_REALTIME) - clock_now_ns());
-}
-
-uint64_t code_file_time_ns(const struct timespec *time)
-{
-	int64_t time_ns;
-
-	/* Anybody may set it to anything. */
-	if (__builtin_mul_overflow((int64_t)time->tv_sec, (int64_t)NS_PER_SECOND, &time_ns) ||
-	    __builtin_add_overflow(time_ns, (int64_t)time->tv_nsec, &time_ns) ||
-	    __builtin_sub_overflow(time_ns, realtime_ahead_ns(), &time_ns))
-		return time->tv_sec > 0 ? INT64_MAX : 0;
-	return time_ns > 0 ? (uint64_t)time_ns : 0;
-}
 
 /* In ticks since the machine started, field 22; the name of the program may hold anything. */
 static uint64_t read_start_ns(const char *root, uint32_t pid)
@@ -84,10 +68,10 @@ static bool is_of_this_program(const struct code_file_search *search, const char
 			       const struct stat *st)
 {
 	uint64_t start_ns = start_of(search, root, lives), end_ns = search->process->end_ns;
-	uint64_t changed_ns = code_file_time_ns(&st->st_ctim),
-		 modified_ns = code_file_time_ns(&st->st_mtim);
+	uint64_t changed_ns = file_time_ns(&st->st_ctim), modified_ns = file_time_ns(&st->st_mtim);
 
-	if (start_ns && changed_ns + SLACK_NS < start_ns)
+	/* In doubt, it is. */
+	if (start_ns && changed_ns && changed_ns + SLACK_NS < start_ns)
 		return false;
 	return !end_ns || modified_ns <= end_ns + SLACK_NS;
 }
@@ -151,8 +135,18 @@ static int open_first(const struct code_file_search *search, const char *root,
 	return reason;
 }
 
+/* Programs map the dumps of others, and older ones, to read them. */
+static bool is_dump_of(const char *name, uint32_t pid)
+{
+	char expected[32];
+
+	snprintf(expected, sizeof(expected), "/jit-%u.dump", pid);
+	return strcmp(name, expected) == 0;
+}
+
 /* A run-time maps its jitdump so that profilers see it. */
-static void find_mapped_dump(const struct code_file_search *search, char *path, size_t size)
+static void find_mapped_dump(const struct code_file_search *search, uint32_t inner_pid, char *path,
+			     size_t size)
 {
 	const struct address_space *space =
 		process_table_mappings(search->processes, search->process);
@@ -162,15 +156,14 @@ static void find_mapped_dump(const struct code_file_search *search, char *path, 
 	for (size_t i = 0; mappings && i < mappings->count; i++) {
 		const struct mapped_file *file;
 		const char *name;
-		unsigned int pid;
-		char end[2];
 
 		if (!mapping_has_file(&mappings->items[i]))
 			continue;
 		file = mapped_file_table_get(process_table_files(search->processes),
 					     mappings->items[i].file);
 		name = file ? strrchr(file->path, '/') : NULL;
-		if (name && sscanf(name, "/jit-%u.dum%1[p]", &pid, end) == 2) {
+		if (name &&
+		    (is_dump_of(name, search->process->pid) || is_dump_of(name, inner_pid))) {
 			snprintf(path, size, "%s", file->path);
 			return;
 		}
@@ -213,7 +206,7 @@ int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
 	theirs[1] = status.effective_uid;
 	snprintf(inner_map, sizeof(inner_map), "/tmp/perf-%u.map", status.inner_pid);
 	snprintf(inner_dump, sizeof(inner_dump), "/tmp/jit-%u.dump", status.inner_pid);
-	find_mapped_dump(search, mapped_dump, sizeof(mapped_dump));
+	find_mapped_dump(search, status.inner_pid, mapped_dump, sizeof(mapped_dump));
 	const struct candidate candidates[] = {
 		{pid, NULL, theirs, inner_map, true},  {pid, NULL, theirs, mapped_dump, true},
 		{pid, NULL, theirs, inner_dump, true}, {0, &rights, theirs, map, true},
