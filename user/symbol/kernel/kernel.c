@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "elf/demangle.h"
 #include "symbol/kernel/kernel_symbols.h"
 
 #define BPF_TAG_DIGITS 16
+#define KNOWN_NS       NS_PER_SECOND
 
 static size_t count_digits(const char *text)
 {
@@ -68,10 +70,12 @@ bool kernel_text_range(const char *text, uint64_t address, uint64_t *ret_start, 
 	return true;
 }
 
-/* The kernel's last answer, good for all of the function. */
+/* The kernel's last answer, good for all of the function, and for as long as a module or BPF
+ * program is hardly replaced by another one at its place. */
 struct known_function {
 	uint64_t start, size; /* size 0: none */
 	const char *name, *module;
+	uint64_t asked_ns;
 };
 
 struct kernel_symbolizer {
@@ -99,7 +103,7 @@ static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address,
 	char text[KERNEL_MAX_NAME_BYTES + 128];
 	const char *name, *module;
 
-	if (address - last->start < last->size) {
+	if (address - last->start < last->size && clock_now_ns() - last->asked_ns < KNOWN_NS) {
 		ret_symbol->module = last->module;
 		kernel->line.function = last->name;
 		ret_symbol->result = SYMBOL_FOUND;
@@ -108,6 +112,7 @@ static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address,
 	if (!kernel->namer.name ||
 	    !kernel->namer.name(kernel->namer.context, address, text, sizeof(text)))
 		return false;
+	last->asked_ns = clock_now_ns();
 	if (!kernel_text_range(text, address, &last->start, &last->size))
 		last->size = 0;
 	if (!kernel_text_parse(text, &name, &module)) {
