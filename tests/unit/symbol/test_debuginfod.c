@@ -87,8 +87,11 @@ static void a_server_that_is_not_there_is_told(void **state)
 
 	close(silent_server());
 	debuginfod_allow(debuginfod);
-	assert_true(debuginfod_open(debuginfod, &id) < 0);
-	assert_told(debuginfod, "Connection refused; found 0 of 1");
+	/* It may be there again for the next file; not after the third. */
+	for (int i = 0; i < 3; i++)
+		assert_int_not_equal(debuginfod_open(debuginfod, &id), -ENOENT);
+	assert_int_equal(debuginfod_open(debuginfod, &id), -ENOENT);
+	assert_told(debuginfod, "Connection refused; found 0 of 4");
 	debuginfod_free(debuginfod);
 }
 
@@ -125,8 +128,9 @@ static void look_ups_have_the_rights_of_their_user(void **state)
 	close(silent_server());
 	debuginfod_run_as(debuginfod, &user);
 	debuginfod_allow(debuginfod);
-	assert_true(debuginfod_open(debuginfod, &id) < 0);
-	assert_told(debuginfod, "Connection refused; found 0 of 1");
+	for (int i = 0; i < 3; i++)
+		assert_true(debuginfod_open(debuginfod, &id) < 0);
+	assert_told(debuginfod, "Connection refused; found 0 of 3");
 	debuginfod_free(debuginfod);
 	snprintf(path, sizeof(path), "%s/users/cache_clean_interval_s", cache);
 	assert_int_equal(stat(path, &status), 0);

@@ -26,6 +26,8 @@ typedef int find_function(void *client, const unsigned char *id, int size, char 
 
 /* What a job can send back. A longer path in the cache is as good as none. */
 #define MAX_PATH_BYTES 1024
+/* Failures in a row after which no more is asked. */
+#define MAX_FAILURES 3
 
 struct debuginfod {
 	bool allowed;
@@ -33,7 +35,8 @@ struct debuginfod {
 	uint64_t left_ns, limit_ns;
 	int err; /* that ended all asking; 0: none */
 	size_t asked, found, absent, not_asked, wrong;
-	pid_t left; /* a process that was killed, and may not have ended; 0: none */
+	unsigned int failures; /* in a row */
+	pid_t left;	       /* a process that was killed, and may not have ended; 0: none */
 };
 
 struct debuginfod *debuginfod_new(uint64_t limit_ns)
@@ -136,10 +139,16 @@ static int open_cached(struct debuginfod *debuginfod, const char *path, const st
 	return -ENOEXEC;
 }
 
-/* Whether the next file would meet the same. */
-static bool is_final(int err)
+/* Whether the next file would meet the same: no library, no servers, no time left; or a server or
+ * connection that fails again and again. */
+static bool is_final(struct debuginfod *debuginfod, int err)
 {
-	return err != -ENOENT && err != -ENOEXEC;
+	if (err >= 0 || err == -ENOENT || err == -ENOEXEC) {
+		debuginfod->failures = 0;
+		return false;
+	}
+	return err == -ELIBACC || err == -ENOSYS || err == -ETIMEDOUT ||
+	       ++debuginfod->failures == MAX_FAILURES;
 }
 
 int debuginfod_open(struct debuginfod *debuginfod, const struct build_id *id)
@@ -173,7 +182,7 @@ int debuginfod_open(struct debuginfod *debuginfod, const struct build_id *id)
 		ret = open_cached(debuginfod, path, id);
 	debuginfod->found += ret >= 0;
 	debuginfod->absent += ret == -ENOENT;
-	if (ret < 0 && is_final(ret))
+	if (is_final(debuginfod, ret))
 		debuginfod->err = ret;
 	return ret;
 }
