@@ -10,14 +10,13 @@
 
 /* Namespaces, classes, functions and blocks inside each other. */
 #define MAX_DEPTH 64
-/* Longest walk from an address down to a range around it. */
-#define MAX_STEPS 256
 /* Ranges between two looks at the clock. */
 #define RANGES_PER_LOOK 256
 
 struct die_range {
 	uint64_t start, end;
 	uint64_t item; /* number of the unit, or offset of the function's entry */
+	size_t wider;  /* place, plus 1, of the last one before it that ends later; 0: none */
 };
 
 struct range_list {
@@ -104,14 +103,23 @@ static void add_ranges(struct dwarf_index *index, struct range_list *list, Dwarf
 		range = array_add(list);
 		if (!range)
 			return;
-		*range = (struct die_range){start, end, item};
+		*range = (struct die_range){start, end, item, 0};
 	}
 }
 
+/* Ranges between one and the wider one before it end before it does: they hold no address that it
+ * does not. */
 static void sort_ranges(struct range_list *list)
 {
 	if (list->count > 1)
 		qsort(list->items, list->count, sizeof(*list->items), compare_ranges);
+	for (size_t i = 1; i < list->count; i++) {
+		size_t wider = i;
+
+		while (wider && list->items[wider - 1].end <= list->items[i].end)
+			wider = list->items[wider - 1].wider;
+		list->items[i].wider = wider;
+	}
 }
 
 static const struct die_range *find_range(const struct range_list *list, uint64_t address)
@@ -126,7 +134,7 @@ static const struct die_range *find_range(const struct range_list *list, uint64_
 		else
 			high = middle;
 	}
-	for (size_t steps = 0; low > 0 && steps < MAX_STEPS; low--, steps++)
+	for (; low > 0; low = list->items[low - 1].wider)
 		if (address < list->items[low - 1].end)
 			return &list->items[low - 1];
 	return NULL;
