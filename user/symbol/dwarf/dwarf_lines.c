@@ -310,12 +310,17 @@ static void set_call_place(struct symbol_line *line, Dwarf_Die *unit, Dwarf_Die 
 	Dwarf_Word file, number;
 	Dwarf_Files *files;
 	size_t file_count;
+	Dwarf_Half version;
 
 	if (!dwarf_attr(inlined, DW_AT_call_file, &attribute) ||
 	    dwarf_formudata(&attribute, &file) ||
 	    !dwarf_attr(inlined, DW_AT_call_line, &attribute) ||
 	    dwarf_formudata(&attribute, &number) || dwarf_getsrcfiles(unit, &files, &file_count) ||
-	    file >= file_count || number > INT_MAX)
+	    file >= file_count || number > INT_MAX ||
+	    dwarf_cu_info(inlined->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL))
+		return;
+	/* Before DWARF 5 files are counted from 1. */
+	if (!file && version < 5)
 		return;
 	set_place(line, dwarf_filesrc(files, file, NULL, NULL), (int)number, strings);
 }
