@@ -146,18 +146,31 @@ static bool path_of(const struct debug_file_search *search, const struct dwarf_s
 	return size < PATH_MAX;
 }
 
-static const struct split_package *get_package(struct split_units *units)
+/* Its units are found by their ids, so that one of another build does no harm. */
+static bool try_package(struct split_units *units, const char *folder, const char *suffix)
 {
 	char path[PATH_MAX];
 	int fd;
 
+	if (snprintf(path, sizeof(path), "%s%s%s", folder, units->search->path, suffix) >=
+	    (int)sizeof(path))
+		return false;
+	fd = debug_file_open_target(units->search, path);
+	return fd >= 0 && split_package_open(&units->package, fd) == 0;
+}
+
+/* Beside the program, or beside its debug file in the folder of those. */
+static const struct split_package *get_package(struct split_units *units)
+{
+	const char *debug_dir = units->search->debug_dir;
+
 	if (units->has_tried_package)
 		return units->has_package ? &units->package : NULL;
 	units->has_tried_package = true;
-	if (snprintf(path, sizeof(path), "%s.dwp", units->search->path) >= (int)sizeof(path))
-		return NULL;
-	fd = debug_file_open_target(units->search, path);
-	units->has_package = fd >= 0 && split_package_open(&units->package, fd) == 0;
+	units->has_package =
+		try_package(units, "", ".dwp") || (debug_dir && debug_dir[0] &&
+						   (try_package(units, debug_dir, ".debug.dwp") ||
+						    try_package(units, debug_dir, ".dwp")));
 	return units->has_package ? &units->package : NULL;
 }
 
