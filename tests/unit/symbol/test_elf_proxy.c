@@ -274,25 +274,14 @@ static void files_of_others_are_not_given_to_a_reader(void **state)
 	assert_int_equal(readers_lost_files(options.readers), 0);
 }
 
-static void where_no_reader_can_be_had_the_file_is_read_here(void **state)
+static void where_no_reader_can_be_had_names_are_missing(void **state)
 {
 	struct frame_location location = location_of(add_file(GOOD), GOOD, "outer_function");
-	const struct reader_question forget = {
-		.lane = READER_NAMES, .service = READER_FORGETS_FILES, .fd = -1, .bytes = ""};
-	struct reader_answer answer;
 
 	kill((pid_t)readers_keeper(options.readers), SIGKILL);
-	for (int i = 0; i < 1000; i++) {
-		int err = readers_ask(options.readers, &forget, &answer);
-
-		if (err == -ENOTCONN)
-			break;
-		if (!err)
-			reader_answer_done(&answer);
-		usleep(5000);
-	}
-	require_name(&location, "outer_function");
-	require_name(&location, "outer_function");
+	/* Never is the file read here, with all rights. */
+	assert_int_equal(resolve(&location).result, SYMBOL_READ_ERROR);
+	assert_int_equal(resolve(&location).result, SYMBOL_READ_ERROR);
 }
 
 int main(void)
@@ -304,7 +293,7 @@ int main(void)
 		TEST(begin_liar, rubbish_costs_the_names_of_one_file),
 		TEST(begin_liar, rubbish_about_a_file_says_nothing_of_the_next_with_its_id),
 		TEST(begin_curious, files_of_others_are_not_given_to_a_reader),
-		TEST(begin_sound, where_no_reader_can_be_had_the_file_is_read_here),
+		TEST(begin_sound, where_no_reader_can_be_had_names_are_missing),
 	};
 	struct readers *readers = NULL;
 	struct error error;

@@ -17,6 +17,7 @@
 
 struct loaded_file {
 	bool loaded;
+	bool is_unopened; /* which the next process may change that has it mapped */
 	struct elf_module module;
 	const char *name;     /* base name, in the pool */
 	const char *build_id; /* the same; NULL: none */
@@ -112,6 +113,8 @@ static void load_file(struct elf_symbolizer *elf, uint32_t id, const struct elf_
 		elf->strings, string_pool_add(elf->strings, slash ? slash + 1 : place->path));
 	err = open_file(elf, id, place, loaded, &file);
 	if (err) {
+		loaded->is_unopened =
+			!place->is_vdso && symbol_result_of_error(err) != SYMBOL_READ_ERROR;
 		loaded->module.state = symbol_result_of_error(err);
 		return;
 	}
@@ -126,7 +129,8 @@ static void load_file(struct elf_symbolizer *elf, uint32_t id, const struct elf_
 /* What could not be read then, or not be asked for while events were recorded. */
 static bool is_worth_another_try(const struct elf_symbolizer *elf, const struct loaded_file *loaded)
 {
-	return (loaded->module.state == SYMBOL_READ_ERROR && loaded->tries < MAX_TRIES) ||
+	return loaded->is_unopened ||
+	       (loaded->module.state == SYMBOL_READ_ERROR && loaded->tries < MAX_TRIES) ||
 	       (loaded->may_be_on_server && debuginfod_is_allowed(elf->options->debuginfod));
 }
 
@@ -137,7 +141,7 @@ static void load_again(struct elf_symbolizer *elf, uint32_t id, const struct elf
 	elf_module_done(&loaded->module);
 	free(loaded->vdso);
 	*loaded = (struct loaded_file){.has_unresolved = loaded->has_unresolved,
-				       .tries = loaded->tries + 1};
+				       .tries = loaded->tries + !loaded->is_unopened};
 	load_file(elf, id, place, loaded);
 }
 

@@ -43,7 +43,6 @@ struct elf_proxy {
 	struct symbolizer *here;	    /* for what no reader reads */
 	ARRAY_OF(struct proxied *) proxied; /* by mapped_file id */
 	uint32_t edition;
-	bool has_no_readers; /* any more */
 	ARRAY_OF(struct known) known;
 	ARRAY_OF(struct symbol_line) lines;
 	struct hash_index index;
@@ -301,10 +300,6 @@ static void ask(struct elf_proxy *proxy, struct proxied *file,
 	question.size = write_question(proxy, file, locations, count, bytes);
 	err = question.size ? readers_ask(proxy->options->readers, &question, &answer)
 			    : -ENAMETOOLONG;
-	if (err == -ENOTCONN) {
-		proxy->has_no_readers = true;
-		return;
-	}
 	if (!err) {
 		err = take_answer(proxy, file, locations, count, &answer);
 		reader_answer_done(&answer);
@@ -323,7 +318,7 @@ static void ask(struct elf_proxy *proxy, struct proxied *file,
 static struct proxied *file_to_ask(struct elf_proxy *proxy, const struct frame_location *location)
 {
 	const struct mapped_file *mapped =
-		location->space == FRAME_FILE && !proxy->has_no_readers
+		location->space == FRAME_FILE
 			? mapped_file_table_get(proxy->files, location->object)
 			: NULL;
 
@@ -366,8 +361,6 @@ static bool proxy_resolve(struct symbolizer *symbolizer, const struct frame_loca
 	if (!known && !file->is_lost) {
 		drop_known(proxy);
 		ask(proxy, file, location, 1);
-		if (proxy->has_no_readers)
-			return proxy->here->ops->resolve(proxy->here, location, ret_symbol);
 		known = find_known(proxy, location);
 	}
 	if (known) {
