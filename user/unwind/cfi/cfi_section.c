@@ -17,12 +17,15 @@ bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 	uint64_t length;
 	uint64_t id;
 
-	length = cfi_read_u32(&reader);
+	/* A zero length ends .eh_frame, but some linkers leave those of their inputs in the
+	 * middle. */
+	do
+		length = cfi_read_u32(&reader);
+	while (length == 0 && !reader.failed && !section->ends_by_zero);
 	if (length == UINT32_MAX) {
 		is_64_bit = true;
 		length = cfi_read_u64(&reader);
 	}
-	/* A zero length terminates .eh_frame. */
 	if (reader.failed || length == 0 || length > cfi_reader_left(&reader))
 		return false;
 	id_offset = (size_t)(reader.at - section->data);

@@ -14,6 +14,7 @@ struct cfi_section {
 	size_t size;
 	uint64_t address;
 	bool is_debug_frame;
+	bool ends_by_zero;  /* its size is not known: a zero length is its end */
 	uint32_t first_cie; /* the section's CIEs are consecutive, ordered by offset */
 	uint32_t cie_count;
 };

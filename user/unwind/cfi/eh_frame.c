@@ -223,6 +223,7 @@ static int load_by_segment(const struct elf_file *file, struct cfi_section *sect
 	if (!section->data)
 		return -ENOMEM;
 	section->size = size;
+	section->ends_by_zero = true;
 	if (elf_file_read_address(file, section->address, section->data, size)) {
 		free(section->data);
 		return -ENODATA;
