@@ -124,6 +124,25 @@ static void finds_functions_without_section_headers(void **state)
 	cfi_bytes_done(&bytes);
 }
 
+/* As of each input that a linker has put together. */
+static void zeros_in_the_middle_of_a_section_are_no_end(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct loaded loaded;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x100, 0x20, "");
+	cfi_bytes_put(&bytes, "\0\0\0\0\0\0\0\0", 8);
+	CFI_FDE(&bytes, TEXT + 0x200, 0x20, "");
+	cfi_bytes_put(&bytes, "\0\0\0\0", 4);
+	loaded = load_eh_frame(&bytes);
+	assert_int_equal(loaded.ret, 0);
+	assert_int_equal(eh_frame_count(loaded.frame), 2);
+	assert_function(&loaded, 1, 0x200, 0x20);
+	unload(&loaded);
+	cfi_bytes_done(&bytes);
+}
+
 static void fills_gaps_from_debug_frame(void **state)
 {
 	struct cfi_bytes bytes = {0};
@@ -220,7 +239,8 @@ static void keeps_the_rows_of_ordinary_code_with_the_mark_of_signal_frames(void 
 		size_t size;
 		struct pkbpf_unwind_rule last;
 	} cases[] = {
-		{"\x41\x0e\x10", 3, {.cfa = PKBPF_CFA_SP, .cfa_offset = 16}},
+		/* what it says of its caller holds: that was interrupted */
+		{"\x41\x0e\x10", 3, {.cfa = PKBPF_CFA_SP_INTERRUPTED, .cfa_offset = 16}},
 		/* the frame pointer, another register, and words that are no saved stack pointer */
 		{"\x41\x0c\x06\x10", 4, {.cfa = PKBPF_CFA_FP, .cfa_offset = 16}},
 		{"\x41\x0c\x03\x10", 4, {.cfa = PKBPF_CFA_REGISTER, .cfa_offset = 16, .aux = 3}},
@@ -385,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_functions_by_section),
 		cmocka_unit_test(finds_functions_without_section_headers),
+		cmocka_unit_test(zeros_in_the_middle_of_a_section_are_no_end),
 		cmocka_unit_test(fills_gaps_from_debug_frame),
 		cmocka_unit_test(reads_compressed_debug_frame),
 		cmocka_unit_test(starts_a_signal_trampoline_one_byte_early),

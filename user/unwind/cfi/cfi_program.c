@@ -475,8 +475,12 @@ static void emit(struct run *run, uint32_t offset, cfi_row_fn row, void *row_con
 {
 	struct pkbpf_unwind_rule rule = {.cfa = PKBPF_CFA_SIGNAL};
 
-	if (!is_kernels_frame(run))
+	if (!is_kernels_frame(run)) {
 		cfi_state_to_rule(run->machine, run->context->go_frame_pointer, &run->state, &rule);
+		/* Its caller was interrupted: the address in it is that of an instruction. */
+		if (run->context->is_signal && rule.cfa == PKBPF_CFA_SP)
+			rule.cfa = PKBPF_CFA_SP_INTERRUPTED;
+	}
 	row(row_context, offset, &rule);
 	run->changed = false;
 }
