@@ -493,8 +493,26 @@ static void step_0f(struct x86_frame *frame, const struct x86_instruction *instr
 	case 0xab ... 0xad:
 	case 0xb3:
 	case 0xba ... 0xbb:
-	case 0xc7:
 		overwrite_rm(frame, instruction);
+		break;
+	case 0xc7: /* RDRAND; CMPXCHG8B and CMPXCHG16B, which write both halves */
+		overwrite_rm(frame, instruction);
+		overwrite_all(frame, REGISTERS(X86_RAX, X86_RDX, X86_RDX, X86_RDX));
+		break;
+	case 0x78: /* VMREAD; with EVEX, also 0x79: unsigned conversions */
+	case 0x79:
+		if (instruction->is_vector)
+			overwrite(frame, instruction->reg);
+		else if (instruction->opcode == 0x78)
+			overwrite_rm(frame, instruction);
+		break;
+	case 0xa0: /* PUSH FS, GS */
+	case 0xa8:
+		push(frame, instruction, -1);
+		break;
+	case 0xa1: /* POP FS, GS */
+	case 0xa9:
+		pop(frame, instruction, -1);
 		break;
 	case 0xb0 ... 0xb1: /* CMPXCHG, XADD */
 	case 0xc0 ... 0xc1:
@@ -519,9 +537,13 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 		step_0f(frame, instruction);
 		break;
 	case X86_MAP_0F38: /* CRC32, MOVBE, ADCX, BMI */
+		/* A destination is in a field that is not decoded: BLSR and the like, MULX. */
+		if (instruction->opcode == 0xf3 ||
+		    (instruction->opcode == 0xf6 && instruction->is_vector))
+			frame->copies = 0;
 		if (instruction->opcode == 0xf3)
-			frame->copies = 0; /* the destination is in a field that is not decoded */
-		else if (instruction->opcode >= 0xf0)
+			break;
+		if (instruction->opcode >= 0xf0)
 			overwrite(frame, instruction->reg);
 		break;
 	case X86_MAP_0F3A: /* words of vectors, RORX */
