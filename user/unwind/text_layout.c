@@ -83,7 +83,10 @@ const struct text_piece *text_layout_find(const struct text_layout *layout, uint
 
 uint64_t text_layout_removed(const struct text_layout *layout, uint64_t address)
 {
-	const struct text_piece *piece = text_layout_find(layout, address);
-
-	return piece ? piece->removed : 0;
+	/* A mapping begins at a page, which may be larger than ours (64 KiB on arm64), and so
+	 * before its piece. */
+	for (size_t i = 0; i < layout->count; i++)
+		if (address < layout->pieces[i].end)
+			return layout->pieces[i].removed;
+	return 0;
 }
