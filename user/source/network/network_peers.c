@@ -116,6 +116,13 @@ static void complete(struct numbered_peer *peer, const volatile struct pkbpf_net
 	peer->is_new = true;
 }
 
+static uint32_t find(const struct network_peers *peers, const struct pkbpf_network_peer *address,
+		     uint64_t *ret_hash)
+{
+	*ret_hash = hash_bytes(address, sizeof(*address), peers->seed);
+	return hash_index_find(&peers->index, *ret_hash, is_same, peers, address);
+}
+
 uint32_t network_peers_number(struct network_peers *peers,
 			      const volatile struct pkbpf_network_row *row,
 			      struct event_buffer *buffer)
@@ -126,10 +133,12 @@ uint32_t network_peers_number(struct network_peers *peers,
 	uint32_t item;
 
 	memcpy(&peer.address, (const void *)&row->key.peer, sizeof(peer.address));
-	if (peers->items.count >= PEERS)
+	item = find(peers, &peer.address, &hash);
+	/* The others are one, without a name; those that are known stay what they are. */
+	if (item == HASH_INDEX_NONE && peers->items.count >= PEERS) {
 		peer.address = (struct pkbpf_network_peer){.role = peer.address.role};
-	hash = hash_bytes(&peer.address, sizeof(peer.address), peers->seed);
-	item = hash_index_find(&peers->index, hash, is_same, peers, &peer.address);
+		item = find(peers, &peer.address, &hash);
+	}
 	if (item != HASH_INDEX_NONE) {
 		complete(&peers->items.items[item], row);
 		return item + 1;
