@@ -33,14 +33,15 @@ double order_quantile(const double *sorted, size_t count, double part)
 struct interval order_median_interval(const double *sorted, size_t count, double risk)
 {
 	struct interval interval = {false, sorted[0], sorted[count - 1]};
-	/* of fewer than `below` values under the median */
-	double probability = exp(-(double)count * log(2)), sum = 0;
+	/* Of `below` values under the median; a logarithm, for it is less than any double when
+	 * there are thousands of values. */
+	double logarithm = -(double)count * log(2), sum = 0;
 	size_t below = 0;
 
-	while (below < count / 2 && 2 * (sum + probability) <= risk) {
-		sum += probability;
+	while (below < count / 2 && 2 * (sum + exp(logarithm)) <= risk) {
+		sum += exp(logarithm);
 		below++;
-		probability *= (double)(count - below + 1) / (double)below;
+		logarithm += log((double)(count - below + 1) / (double)below);
 	}
 	if (!below)
 		return interval;

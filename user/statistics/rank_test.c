@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* Probability of a normal value further from the mean than z, in both directions. */
 static double beyond(double z)
 {
@@ -149,6 +151,11 @@ int rank_test(const double *a, size_t a_count, const double *b, size_t b_count,
 
 /* ---- shift ---- */
 
+struct sides {
+	const double *a, *b; /* sorted */
+	size_t a_count, b_count;
+};
+
 /* The largest k for which fewer than k pairs have a difference below the shift with a probability
  * of at most half of risk; 0: none. */
 static int exact_rank(size_t a_count, size_t b_count, double risk, size_t *ret_rank)
@@ -188,28 +195,75 @@ static size_t normal_rank(double a_count, double b_count, double risk)
 	return rank < 1 ? 0 : (size_t)rank;
 }
 
+/* How many differences of sorted values are at most x. */
+static size_t count_up_to(const struct sides *sides, double x)
+{
+	size_t count = 0, below = 0;
+
+	/* With larger a more of b are below. */
+	for (size_t i = 0; i < sides->a_count; i++) {
+		while (below < sides->b_count && sides->b[below] - sides->a[i] <= x)
+			below++;
+		count += below;
+	}
+	return count;
+}
+
+/* The difference of this rank, from 0 on: the least number that so many are at most. All of them
+ * would take a_count × b_count numbers of memory. */
+static double difference_at(const struct sides *sides, size_t rank)
+{
+	double low = sides->b[0] - sides->a[sides->a_count - 1];
+	double high = sides->b[sides->b_count - 1] - sides->a[0];
+
+	if (count_up_to(sides, low) > rank)
+		return low;
+	for (;;) {
+		double middle = low / 2 + high / 2;
+
+		if (middle <= low || middle >= high)
+			return high;
+		if (count_up_to(sides, middle) > rank)
+			high = middle;
+		else
+			low = middle;
+	}
+}
+
+static double *sorted_copy(const double *values, size_t count)
+{
+	double *copy = malloc(count * sizeof(*copy));
+
+	if (copy) {
+		memcpy(copy, values, count * sizeof(*copy));
+		order_sort(copy, count);
+	}
+	return copy;
+}
+
 int rank_shift(const double *a, size_t a_count, const double *b, size_t b_count, double risk,
 	       struct rank_shift *ret_shift)
 {
+	_cleanup_free_ double *sorted_a = sorted_copy(a, a_count),
+			      *sorted_b = sorted_copy(b, b_count);
+	const struct sides sides = {sorted_a, sorted_b, a_count, b_count};
 	size_t pairs = a_count * b_count, rank = 0;
-	double *differences = calloc(pairs, sizeof(*differences));
-	struct rank_shift shift;
 	int err = 0;
 
-	if (!differences)
+	if (!sorted_a || !sorted_b)
 		return -ENOMEM;
-	for (size_t i = 0; i < pairs; i++)
-		differences[i] = b[i % b_count] - a[i / b_count];
-	order_sort(differences, pairs);
 	if (a_count <= RANK_EXACT_MAX && b_count <= RANK_EXACT_MAX)
 		err = exact_rank(a_count, b_count, risk, &rank);
 	else
 		rank = normal_rank((double)a_count, (double)b_count, risk);
-	shift.estimate = order_quantile(differences, pairs, 0.5);
-	shift.interval = (struct interval){rank > 0, differences[rank ? rank - 1 : 0],
-					   differences[pairs - (rank ? rank : 1)]};
-	free(differences);
-	if (err == 0)
-		*ret_shift = shift;
-	return err;
+	if (err < 0)
+		return err;
+	*ret_shift = (struct rank_shift){
+		.estimate = (difference_at(&sides, (pairs - 1) / 2) +
+			     difference_at(&sides, pairs / 2)) /
+			    2,
+		.interval = {rank > 0, difference_at(&sides, rank ? rank - 1 : 0),
+			     difference_at(&sides, pairs - (rank ? rank : 1))},
+	};
+	return 0;
 }

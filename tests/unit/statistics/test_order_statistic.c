@@ -36,6 +36,24 @@ static void intervals_of_medians_have_the_published_ranks(void **state)
 	assert_false(order_median_interval(values, 1, 0.05).known);
 }
 
+/* Of 2^-5000 no double is left; the binomial distribution is as good as normal. */
+static void intervals_of_thousands_of_values_have_a_width(void **state)
+{
+	static double values[10000];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		values[i] = (double)(i + 1);
+	for (size_t count = 1000; count <= ARRAY_SIZE(values); count += 500) {
+		struct interval interval = order_median_interval(values, count, 0.05);
+		double middle = (double)(count + 1) / 2, reach = 1.96 * sqrt((double)count) / 2;
+
+		assert_true(interval.known);
+		assert_near(interval.low, middle - reach, 1.5);
+		assert_near(interval.high, middle + reach, 1.5);
+	}
+}
+
 static void quantiles_are_linear_between_neighbours(void **state)
 {
 	static const double values[] = {1, 2, 4, 8};
@@ -86,6 +104,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_of_medians_have_the_published_ranks),
+		cmocka_unit_test(intervals_of_thousands_of_values_have_a_width),
 		cmocka_unit_test(quantiles_are_linear_between_neighbours),
 		cmocka_unit_test(scatter_ignores_a_few_far_values),
 		cmocka_unit_test(quantiles_of_t_are_those_of_the_tables),

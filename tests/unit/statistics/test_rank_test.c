@@ -3,11 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 #include <math.h>
 
 #include "base/array.h"
+#include "statistics/random.h"
 #include "statistics/rank_test.h"
 
 #define assert_near(value, expected, error) assert_true(fabs((value) - (expected)) <= (error))
@@ -154,9 +156,69 @@ static void says_that_three_values_have_no_interval(void **state)
 	assert_near(shift.interval.high, 13, 0);
 }
 
+static int ascending(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Against all differences, one by one. */
+static void a_shift_is_a_quantile_of_all_differences(void **state)
+{
+	uint64_t random = 7;
+	struct rank_shift shift;
+
+	(void)state;
+	for (size_t round = 0; round < 50; round++) {
+		double a[60], b[60], all[3600];
+		size_t a_count = 1 + random_next(&random) % 60,
+		       b_count = 1 + random_next(&random) % 60;
+		size_t pairs = a_count * b_count;
+
+		/* Ties as well. */
+		for (size_t i = 0; i < 60; i++) {
+			a[i] = (double)(random_next(&random) % (round % 2 ? 8 : 100000)) / 8;
+			b[i] = (double)(random_next(&random) % (round % 2 ? 8 : 100000)) / 8 + 0.5;
+		}
+		for (size_t i = 0; i < pairs; i++)
+			all[i] = b[i % b_count] - a[i / b_count];
+		qsort(all, pairs, sizeof(*all), ascending);
+		assert_int_equal(rank_shift(a, a_count, b, b_count, 0.05, &shift), 0);
+		assert_near(shift.estimate, (all[(pairs - 1) / 2] + all[pairs / 2]) / 2, 1e-12);
+		if (!shift.interval.known) {
+			assert_near(shift.interval.low, all[0], 0);
+			assert_near(shift.interval.high, all[pairs - 1], 0);
+		}
+		assert_true(shift.interval.low <= shift.estimate &&
+			    shift.estimate <= shift.interval.high);
+	}
+}
+
+/* All differences would be 200 GB. */
+static void a_shift_of_many_values_takes_little_memory(void **state)
+{
+	size_t count = 160000;
+	double *values = malloc(2 * count * sizeof(*values));
+	struct rank_shift shift;
+
+	(void)state;
+	assert_non_null(values);
+	for (size_t i = 0; i < count; i++) {
+		values[i] = (double)(i * 7919 % count);
+		values[count + i] = (double)(i * 104729 % count) + 1000;
+	}
+	assert_int_equal(rank_shift(values, count, values + count, count, 0.05, &shift), 0);
+	assert_near(shift.estimate, 1000, 1);
+	assert_true(shift.interval.low > 500 && shift.interval.high < 1500);
+	free(values);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shift_is_a_quantile_of_all_differences),
+		cmocka_unit_test(a_shift_of_many_values_takes_little_memory),
 		cmocka_unit_test(agrees_with_the_published_critical_values),
 		cmocka_unit_test(agrees_with_a_textbook_example),
 		cmocka_unit_test(counts_ties_exactly),
