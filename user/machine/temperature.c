@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -134,18 +135,33 @@ struct counting {
 	bool known;
 };
 
+/* Is it the first CPU of those that share the counter? Where that is not told, each has its own. */
+static bool is_first(const struct counting *counting, const char *name, const char *list)
+{
+	char path[SYSFS_PATH_SIZE], line[SYSFS_VALUE_SIZE];
+
+	snprintf(path, sizeof(path), CPUS "/%.64s/topology/%s", name, list);
+	return !sysfs_line(counting->root, path, line) ||
+	       strtoul(line, NULL, 10) == strtoul(name + 3, NULL, 10);
+}
+
 static bool count_cpu(void *context, const char *name)
 {
-	static const char *const names[] = {"core", "package"};
+	/* Each CPU has a file, but siblings of a core and CPUs of a package read one counter. */
+	static const struct {
+		const char *name, *list;
+	} counters[] = {{"core", "thread_siblings_list"}, {"package", "core_siblings_list"}};
 	struct counting *counting = context;
 	char path[SYSFS_PATH_SIZE];
 	uint64_t count;
 
 	if (strncmp(name, "cpu", 3) != 0 || !isdigit((unsigned char)name[3]))
 		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		if (!is_first(counting, name, counters[i].list))
+			continue;
 		snprintf(path, sizeof(path), CPUS "/%.64s/thermal_throttle/%s_throttle_count", name,
-			 names[i]);
+			 counters[i].name);
 		if (!sysfs_u64(counting->root, path, &count))
 			continue;
 		counting->known = true;

@@ -237,9 +237,40 @@ static void a_counter_that_goes_away_ends_the_measurement(void **state)
 	temp_tree_done(&tree);
 }
 
+/* Two packages of two cores with two threads each: files of CPUs that share a counter. */
+static void counters_that_cpus_share_count_once(void **state)
+{
+	struct temp_tree tree;
+	uint64_t throttles;
+
+	(void)state;
+	temp_tree_init(&tree);
+	for (int cpu = 0; cpu < 8; cpu++) {
+		int package = cpu / 2 % 2, core = cpu % 4;
+		char path[128], text[32];
+
+		snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/topology/", cpu);
+		snprintf(text, sizeof(text), "%d,%d\n", core, core + 4);
+		strcpy(path + strlen(path), "thread_siblings_list");
+		temp_tree_file(&tree, path, text);
+		snprintf(path, sizeof(path),
+			 "sys/devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
+		temp_tree_file(&tree, path, package ? "2-3,6-7\n" : "0-1,4-5\n");
+		snprintf(path, sizeof(path),
+			 "sys/devices/system/cpu/cpu%d/thermal_throttle/package_throttle_count",
+			 cpu);
+		temp_tree_file(&tree, path, package ? "100\n" : "1000\n");
+		add_cpu(&tree, cpu, NULL, core == 3 ? "7\n" : "0\n");
+	}
+	assert_true(throttle_count_read(tree.root, &throttles));
+	assert_int_equal(throttles, 1107);
+	temp_tree_done(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counters_that_cpus_share_count_once),
 		cmocka_unit_test(reads_an_intel_client),
 		cmocka_unit_test(adds_up_the_packages_of_a_server),
 		cmocka_unit_test(reads_amd_and_arm),
