@@ -18,6 +18,18 @@ static const char *key_of(enum bench_figure figure, char key[KEY_SIZE])
 	return key;
 }
 
+/* What is beyond a signed number of 64 bits most readers refuse or round. */
+static void write_seed(struct json_writer *writer, uint64_t seed)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)seed);
+	if (seed > INT64_MAX)
+		json_writer_string(writer, "seed", text);
+	else
+		json_writer_u64(writer, "seed", seed);
+}
+
 static void write_head(struct json_writer *writer, const struct bench *bench)
 {
 	json_writer_u64(writer, "schema_version", SCHEMA_VERSION);
@@ -29,7 +41,7 @@ static void write_head(struct json_writer *writer, const struct bench *bench)
 	json_writer_i64(writer, "start_unix_ns", bench->start_unix_ns);
 	json_writer_u64(writer, "duration_ns", bench->duration_ns);
 	json_writer_string(writer, "order", bench->interleaved ? "interleave" : "blocks");
-	json_writer_u64(writer, "seed", bench->seed);
+	write_seed(writer, bench->seed);
 	json_writer_bool(writer, "interrupted", bench->interrupted);
 	json_writer_bool(writer, "has_account", bench->has_account);
 	if (bench->unit)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -116,10 +117,16 @@ static int read_runs(struct bench *bench, const json_t *values, struct error *er
 	return 0;
 }
 
+/* A text where it is more than JSON readers take for a number. */
+static uint64_t seed_of(const json_t *value)
+{
+	return json_is_string(value) ? strtoull(json_string_value(value), NULL, 10)
+				     : (uint64_t)json_integer_value(value);
+}
+
 static int read_tree(struct bench *bench, const json_t *root, struct error *error)
 {
 	const char *kind = json_string_value(json_object_get(root, "kind"));
-	double number;
 	int err;
 
 	if (!kind || strcmp(kind, "bench") != 0)
@@ -127,8 +134,7 @@ static int read_tree(struct bench *bench, const json_t *root, struct error *erro
 	if (json_integer_value(json_object_get(root, "schema_version")) != SCHEMA_VERSION)
 		return error_set(error, EBADMSG,
 				 "has a schema_version that this pkbpf cannot read");
-	if (whole_of(root, "seed", 1.8e19, &number))
-		bench->seed = (uint64_t)number;
+	bench->seed = seed_of(json_object_get(root, "seed"));
 	bench->has_account = json_is_true(json_object_get(root, "has_account"));
 	bench->interrupted = json_is_true(json_object_get(root, "interrupted"));
 	if (text_of(root, "unit_region")) {
