@@ -19,6 +19,7 @@ enum {
 	PROFILE_STRING = 6,
 	PROFILE_TIME = 9,
 	PROFILE_DURATION = 10,
+	PROFILE_PERIOD_TYPE = 11,
 	PROFILE_PERIOD = 12,
 	SAMPLE_LOCATION = 1,
 	SAMPLE_VALUE = 2,
@@ -47,11 +48,23 @@ enum {
 static const struct {
 	const char *type;
 	uint32_t kind;
+	bool is_time;
 } measures[] = {
-	{"cpu", PKBPF_PROFILE_CPU},
-	{"off_cpu", PKBPF_PROFILE_OFFCPU},
-	{"block_io_delay", PKBPF_PROFILE_BLOCKIO},
-	{"page_faults", PKBPF_PROFILE_FAULTS},
+	{"cpu", PKBPF_PROFILE_CPU, true},
+	{"off_cpu", PKBPF_PROFILE_OFFCPU, true},
+	{"block_io_delay", PKBPF_PROFILE_BLOCKIO, true},
+	{"page_faults", PKBPF_PROFILE_FAULTS, false},
+};
+
+/* As profilers write them. */
+static const struct {
+	const char *name;
+	double ns;
+} time_units[] = {
+	{"nanoseconds", 1},    {"ns", 1},   {"nanosecond", 1},
+	{"microseconds", 1e3}, {"us", 1e3}, {"microsecond", 1e3},
+	{"milliseconds", 1e6}, {"ms", 1e6}, {"millisecond", 1e6},
+	{"seconds", 1e9},      {"s", 1e9},  {"second", 1e9},
 };
 
 struct pprof {
@@ -67,7 +80,8 @@ struct pprof {
 	} types[TYPES_MAX];
 	size_t type_count;
 	uint64_t main_file; /* string of the first mapping */
-	uint64_t duration_ns, period;
+	uint64_t duration_ns, period, period_unit;
+	double scale; /* of values, or of the period: ns of one */
 	int64_t time_ns;
 	uint32_t kind;
 	size_t value_type, count_type; /* places in a sample; TYPES_MAX: none */
@@ -162,6 +176,10 @@ static void read_table(struct pprof *pprof, const struct proto_field *field)
 		break;
 	case PROFILE_DURATION:
 		pprof->duration_ns = (int64_t)field->value > 0 ? field->value : 0;
+		break;
+	case PROFILE_PERIOD_TYPE:
+		if (field->is_bytes)
+			read_pair(field->bytes, TYPE_TYPE, TYPE_UNIT, &id, &pprof->period_unit);
 		break;
 	case PROFILE_PERIOD:
 		pprof->period = field->value;
@@ -287,8 +305,10 @@ static double amount(const struct pprof *pprof, size_t type)
 static void add_sample(struct pprof *pprof, const char *comm, const char *container)
 {
 	double count = amount(pprof, pprof->count_type);
-	double value = pprof->value_type < TYPES_MAX ? amount(pprof, pprof->value_type)
-						     : count * (double)pprof->period;
+	double value =
+		pprof->scale * (pprof->value_type < TYPES_MAX ? amount(pprof, pprof->value_type)
+							      : count * (double)pprof->period);
+
 	if (value <= 0)
 		return;
 	pprof->stack.count = 0;
@@ -341,9 +361,37 @@ static bool is_type(const struct pprof *pprof, size_t type, const char *name)
 	return strcmp(copy_string(pprof, pprof->types[type].type, text), name) == 0;
 }
 
+/* ns of one; "": of those who do not say. 0: no time. */
+static double time_unit(const struct pprof *pprof, uint64_t string)
+{
+	char text[NAME_BYTES];
+
+	copy_string(pprof, string, text);
+	for (size_t i = 0; i < ARRAY_SIZE(time_units); i++)
+		if (strcmp(text, time_units[i].name) == 0)
+			return time_units[i].ns;
+	return text[0] ? 0 : 1;
+}
+
+static int choose_scale(struct pprof *pprof, bool is_time, struct error *error)
+{
+	bool has_value = pprof->value_type < TYPES_MAX;
+	uint64_t unit = has_value ? pprof->types[pprof->value_type].unit : pprof->period_unit;
+	char text[NAME_BYTES];
+
+	pprof->scale = is_time ? time_unit(pprof, unit) : 1;
+	if (pprof->scale > 0)
+		return 0;
+	return error_set(error, ENOTSUP,
+			 "has %s in '%.40s': expected nanoseconds, microseconds, milliseconds or "
+			 "seconds",
+			 has_value ? "values" : "its period", copy_string(pprof, unit, text));
+}
+
 static int choose_values(struct pprof *pprof, struct error *error)
 {
 	char text[NAME_BYTES], list[256] = "";
+	bool is_time = true;
 
 	pprof->value_type = pprof->count_type = TYPES_MAX;
 	for (size_t type = 0; type < pprof->type_count; type++) {
@@ -354,17 +402,18 @@ static int choose_values(struct pprof *pprof, struct error *error)
 			if (!is_type(pprof, type, measures[i].type))
 				continue;
 			pprof->kind = measures[i].kind;
+			is_time = measures[i].is_time;
 			pprof->value_type = type;
 		}
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%.40s",
 			 list[0] ? ", " : "", copy_string(pprof, pprof->types[type].type, text));
 	}
 	if (pprof->value_type < TYPES_MAX)
-		return 0;
+		return choose_scale(pprof, is_time, error);
 	/* Samples of a profiler that states their period. */
 	if (pprof->count_type < TYPES_MAX && is_type(pprof, pprof->count_type, "samples") &&
 	    pprof->period)
-		return 0;
+		return choose_scale(pprof, true, error);
 	return error_set(error, ENOTSUP,
 			 "holds %s: only CPU time, waits (off_cpu), block I/O (block_io_delay) and "
 			 "page_faults can be compared",
