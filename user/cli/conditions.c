@@ -40,6 +40,12 @@ int conditions_check_events(const struct cli_options *options, uint32_t kinds_ma
 	return 0;
 }
 
+/* A gate that was not checked does not let pass. */
+static int not_checked(int status)
+{
+	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
+}
+
 static const char *why_unknown(const struct condition *condition, const struct resource_rows *rows)
 {
 	if ((condition->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
@@ -69,7 +75,7 @@ static int tell_absent(const struct teller *teller, const struct condition *cond
 			      "--fail-if %s: no process or container of this name or pid was "
 			      "recorded; a ? before it allows absence",
 			      teller->expression);
-	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
+	return not_checked(status);
 }
 
 /* Returns the status, which may have become worse. */
@@ -86,16 +92,18 @@ static int check_region(const struct teller *teller, const struct region_list *l
 		tell((void *)teller, sentence);
 		return EXIT_STATUS_CONDITION;
 	}
-	if (holds == -ENODATA)
+	if (holds == -ENODATA) {
 		console_error(teller->console, "--fail-if %s: not measured; add offcpu to --events",
 			      teller->expression);
+		return not_checked(status);
+	}
 	if (holds != -ESRCH || condition.may_be_absent)
 		return status;
 	console_error(teller->console,
 		      "--fail-if %s: no region of this name was recorded%s; a ? before it allows "
 		      "absence",
 		      teller->expression, list->count ? "" : ", nor any other (see --regions)");
-	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
+	return not_checked(status);
 }
 
 int conditions_check(const struct cli_options *options, struct results *results,
@@ -124,14 +132,15 @@ int conditions_check(const struct cli_options *options, struct results *results,
 		if (condition_parse(teller.expression, &condition, NULL) < 0)
 			continue; /* was checked when it was read */
 		breaches = condition_check(&condition, rows, tell, &teller);
-		/* No failure, but whoever relies on it has to know, quiet or not. */
-		if (breaches == -ENODATA)
+		if (breaches == -ENODATA) {
 			console_error(console, "--fail-if %s: %s", teller.expression,
 				      why_unknown(&condition, rows));
-		else if (breaches == -ESRCH)
+			status = not_checked(status);
+		} else if (breaches == -ESRCH) {
 			status = tell_absent(&teller, &condition, rows, status);
-		else if (breaches > 0)
+		} else if (breaches > 0) {
 			status = EXIT_STATUS_CONDITION;
+		}
 	}
 	return status;
 }
