@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include "cli/serve_config.h"
+#include "history/history_time.h"
 
 void serve_push_init(struct serve_push *push, struct console *console, struct store *store)
 {
-	*push = (struct serve_push){.console = console, .store = store};
+	*push = (struct serve_push){
+		.console = console, .store = store, .start_unix_ns = history_time_now()};
 	pthread_mutex_init(&push->lock, NULL);
 }
 
@@ -23,7 +25,7 @@ static void write_metrics(void *context, FILE *out)
 {
 	struct serve_push *push = context;
 
-	web_write_metrics(push->web, out);
+	web_write_metrics(push->web, true, out);
 }
 
 static void exchange(struct serve_push *push, struct pusher *pusher)
@@ -41,6 +43,7 @@ int serve_push_configure(struct serve_push *push, struct web *web, const char *c
 {
 	struct pusher_options options = {
 		.store = push->store,
+		.start_unix_ns = push->start_unix_ns,
 		.say = say,
 		.write_metrics = write_metrics,
 		.context = push,

@@ -15,6 +15,7 @@ struct serve_push {
 	struct console *console;
 	struct store *store;
 	struct web *web;
+	int64_t start_unix_ns; /* other targets change nothing about what was counted */
 };
 
 void serve_push_init(struct serve_push *push, struct console *console, struct store *store);

@@ -2,9 +2,11 @@
 #include "push/otlp_metrics.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
+#include "web/metric_text.h"
 
 /* AGGREGATION_TEMPORALITY_CUMULATIVE */
 #define CUMULATIVE 2
@@ -12,7 +14,8 @@
 struct writing {
 	FILE *out;
 	long long start, now;
-	bool is_open; /* a metric is */
+	long long begin; /* of the next point; 0: start */
+	bool is_open;	 /* a metric is */
 	bool is_sum;
 	bool has_point;
 	bool has_metric;
@@ -84,7 +87,9 @@ static void write_point(struct writing *writing, const char *line, size_t length
 		at = " 0";
 	at += *at == ' ';
 	if (writing->is_sum)
-		fprintf(writing->out, "\"startTimeUnixNano\":\"%lld\",", writing->start);
+		fprintf(writing->out, "\"startTimeUnixNano\":\"%lld\",",
+			writing->begin ? writing->begin : writing->start);
+	writing->begin = 0;
 	fprintf(writing->out, "\"timeUnixNano\":\"%lld\",\"asDouble\":%.*s}", writing->now,
 		(int)(end > at ? end - at : 1), at);
 	writing->has_point = true;
@@ -108,6 +113,8 @@ void otlp_metrics_write(const char *text, const char *host, int64_t start_unix_n
 
 		if (strncmp(line, "# TYPE ", 7) == 0)
 			begin_metric(&writing, line, length);
+		else if (strncmp(line, METRIC_TEXT_BEGIN, strlen(METRIC_TEXT_BEGIN)) == 0)
+			writing.begin = strtoll(line + strlen(METRIC_TEXT_BEGIN), NULL, 10);
 		else if (*line != '#' && length)
 			write_point(&writing, line, length);
 		line += length + (line[length] != '\0');

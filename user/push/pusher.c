@@ -42,7 +42,6 @@ struct target_state {
 
 struct pusher {
 	struct pusher_options options;
-	int64_t start_unix_ns;
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t news;
@@ -254,7 +253,7 @@ static void push_otlp(struct pusher *pusher, const struct push_target *target,
 	FILE *out = text ? open_memstream(&body, &size) : NULL;
 
 	if (out)
-		otlp_metrics_write(text, pusher->options.host, pusher->start_unix_ns,
+		otlp_metrics_write(text, pusher->options.host, pusher->options.start_unix_ns,
 				   history_time_now(), out);
 	if (out && fclose(out) == 0)
 		post(pusher, target, state, target->where, body, size);
@@ -386,7 +385,7 @@ static void begin_target(struct pusher *pusher, size_t index)
 
 	if (!push_way_has_cursor(target->way) || read_cursor(pusher, target, cursor))
 		return;
-	push_cursor_begin(cursor, pusher->options.store, STORE_MINUTE, pusher->start_unix_ns);
+	push_cursor_begin(cursor, pusher->options.store, STORE_MINUTE, history_time_now());
 	write_cursor(pusher, target, cursor);
 }
 
@@ -397,7 +396,6 @@ struct pusher *pusher_new(const struct pusher_options *options)
 	if (!pusher)
 		return NULL;
 	pusher->options = *options;
-	pusher->start_unix_ns = history_time_now();
 	pthread_mutex_init(&pusher->lock, NULL);
 	timed_wait_init(&pusher->news);
 	for (size_t i = 0; i < options->targets.count; i++)

@@ -18,6 +18,7 @@ struct pusher_options {
 	struct push_targets targets;
 	struct store *store; /* borrowed until pusher_free() */
 	char host[256];
+	int64_t start_unix_ns; /* of what counts the metrics */
 	/* From any thread: for the journal. */
 	void (*say)(void *context, const char *sentence);
 	/* Prometheus text. */

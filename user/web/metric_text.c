@@ -2,6 +2,8 @@
 /* Writes parts of metrics. */
 #include "web/metric_text.h"
 
+#include <inttypes.h>
+
 #include "base/escape.h"
 
 void metric_text_head(FILE *out, const char *name, const char *type, const char *help)
@@ -19,4 +21,9 @@ void metric_text_label(FILE *out, const char *text)
 			fputc('\\', out);
 		fputc(*c, out);
 	}
+}
+
+void metric_text_begin(FILE *out, int64_t unix_ns)
+{
+	fprintf(out, METRIC_TEXT_BEGIN "%" PRId64 "\n", unix_ns);
 }

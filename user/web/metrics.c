@@ -63,6 +63,21 @@ static bool is_gauge(const char *name)
 
 /* ---- adding ---- */
 
+/* One that has gone makes room for one that is there: its series end. What was there in the slice
+ * before may have its rows of this one still to come. NULL: all are there. */
+static struct metric_group *longest_gone(struct metrics *metrics)
+{
+	struct metric_group *oldest = NULL;
+
+	for (size_t i = 1; i < metrics->groups.count; i++) {
+		struct metric_group *group = &metrics->groups.items[i];
+
+		if (group->seen + 1 < metrics->slices && (!oldest || group->seen < oldest->seen))
+			oldest = group;
+	}
+	return oldest;
+}
+
 static struct metric_group *group_of(struct metrics *metrics, const char *name)
 {
 	struct metric_group *group;
@@ -72,6 +87,7 @@ static struct metric_group *group_of(struct metrics *metrics, const char *name)
 		if (!group)
 			return NULL;
 		snprintf(group->name, sizeof(group->name), "other");
+		group->begin_unix_ns = metrics->slice_unix_ns;
 	}
 	if (!name[0])
 		return metrics->groups.items;
@@ -79,11 +95,26 @@ static struct metric_group *group_of(struct metrics *metrics, const char *name)
 		if (strncmp(metrics->groups.items[i].name, name, METRIC_NAME_SIZE - 1) == 0)
 			return &metrics->groups.items[i];
 	if (metrics->groups.count > GROUPS_MAX)
+		group = longest_gone(metrics);
+	else
+		group = array_add(&metrics->groups);
+	if (!group)
 		return metrics->groups.items;
-	group = array_add(&metrics->groups);
-	if (group)
-		snprintf(group->name, sizeof(group->name), "%.*s", METRIC_NAME_SIZE - 1, name);
+	*group = (struct metric_group){.begin_unix_ns = metrics->slice_unix_ns};
+	snprintf(group->name, sizeof(group->name), "%.*s", METRIC_NAME_SIZE - 1, name);
 	return group;
+}
+
+/* Once in a slice, before its rows: a gauge begins anew, also where only a later row has it. */
+static void begin_slice(const struct metrics *metrics, struct metric_group *group)
+{
+	for (size_t i = 0; i < METRIC_FIGURES; i++) {
+		if (!is_gauge(figure_names[i]))
+			continue;
+		group->sums[i] = 0;
+		group->known[i] = false;
+	}
+	group->seen = metrics->slices;
 }
 
 static void add_row(struct metrics *metrics, const struct resource_rows *rows,
@@ -93,19 +124,17 @@ static void add_row(struct metrics *metrics, const struct resource_rows *rows,
 
 	if (!group)
 		return;
+	if (group->seen != metrics->slices)
+		begin_slice(metrics, group);
 	for (size_t i = 0; i < METRIC_FIGURES; i++) {
 		const struct figure *figure = figure_find(figure_names[i]);
 		double value;
 
 		if (!figure || !figure_value(figure, rows, row, &value))
 			continue;
-		/* A gauge begins anew with each slice; groups that share a name add up. */
-		if (is_gauge(figure_names[i]) && group->seen != metrics->slices)
-			group->sums[i] = 0;
 		group->known[i] = true;
 		group->sums[i] += value;
 	}
-	group->seen = metrics->slices;
 }
 
 static void forget_groups(struct metrics *metrics)
@@ -140,6 +169,7 @@ static void add_run(struct metrics *metrics, const struct profile *slice)
 void metrics_add(struct metrics *metrics, const struct resource_rows *rows)
 {
 	metrics->slices++;
+	metrics->slice_unix_ns = profile_info_read(rows->profile)->start_unix_ns;
 	add_run(metrics, rows->profile);
 	metrics->busy_percent = rows->busy_percent;
 	metrics->memory_bytes = rows->machine.memory_bytes;
@@ -165,7 +195,7 @@ static void name_of(const struct figure *figure, const char *suffix, char *ret_n
 		 units[figure->unit], suffix);
 }
 
-static void write_figure(const struct metrics *metrics, size_t index, FILE *out)
+static void write_figure(const struct metrics *metrics, size_t index, bool with_begins, FILE *out)
 {
 	const struct figure *figure = figure_find(figure_names[index]);
 	bool gauge = is_gauge(figure_names[index]), begun = false;
@@ -182,6 +212,8 @@ static void write_figure(const struct metrics *metrics, size_t index, FILE *out)
 		if (!begun)
 			metric_text_head(out, name, gauge ? "gauge" : "counter", figure->summary);
 		begun = true;
+		if (with_begins && !gauge)
+			metric_text_begin(out, group->begin_unix_ns);
 		fprintf(out, "%s{container=\"", name);
 		metric_text_label(out, group->name);
 		fprintf(out, "\"} %.17g\n", figure->unit == FIGURE_NS ? value / 1e9 : value);
@@ -282,11 +314,12 @@ static void write_store(const struct store_state *store, FILE *out)
 	fprintf(out, "pkbpf_store_unreadable_files %" PRIu64 "\n", store->unreadable_files);
 }
 
-void metrics_write(const struct metrics *metrics, const struct store_state *store, FILE *out)
+void metrics_write(const struct metrics *metrics, const struct store_state *store, bool with_begins,
+		   FILE *out)
 {
 	for (size_t i = 0; i < METRIC_FIGURES; i++)
-		write_figure(metrics, i, out);
-	peer_metrics_write(&metrics->peers, out);
+		write_figure(metrics, i, with_begins, out);
+	peer_metrics_write(&metrics->peers, with_begins, out);
 	write_machine(metrics, out);
 	write_losses(metrics, out);
 	write_store(store, out);

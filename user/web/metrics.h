@@ -18,13 +18,15 @@ struct metric_group {
 	char name[METRIC_NAME_SIZE];
 	double sums[METRIC_FIGURES]; /* of gauges the last value */
 	bool known[METRIC_FIGURES];
-	uint64_t seen; /* number of the slice it was last in */
+	uint64_t seen;	       /* number of the slice it was last in */
+	int64_t begin_unix_ns; /* from which its counters count */
 };
 
 struct metrics {
 	ARRAY_OF(struct metric_group) groups; /* the first is "other" */
 	struct peer_metrics peers;
 	uint64_t slices, dropped;
+	int64_t slice_unix_ns; /* begin of the last one */
 	unsigned int detail_step;
 	bool config_failed; /* the last time that it was read */
 	uint64_t expected, recorded;
@@ -37,7 +39,11 @@ struct metrics {
 
 /* rows: of a slice, by container. Without memory a part of it is missing. */
 void metrics_add(struct metrics *metrics, const struct resource_rows *rows);
-void metrics_write(const struct metrics *metrics, const struct store_state *store, FILE *out);
+/* with_begins: before each counter of a group since when it counts, as a comment, for
+ * otlp_metrics.h.
+ */
+void metrics_write(const struct metrics *metrics, const struct store_state *store, bool with_begins,
+		   FILE *out);
 void metrics_done(struct metrics *metrics);
 
 #endif

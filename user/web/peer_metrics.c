@@ -55,14 +55,31 @@ static struct peer_metric *add_named(struct peer_metrics *metrics, const char *n
 {
 	struct peer_metric *metric = array_add(&metrics->peers);
 
-	if (metric)
+	if (metric) {
+		metric->begin_unix_ns = metrics->slice_unix_ns;
 		snprintf(metric->name, sizeof(metric->name), "%s", name);
+	}
 	return metric;
+}
+
+/* As for groups: one that has gone makes room. */
+static struct peer_metric *longest_gone(struct peer_metrics *metrics)
+{
+	struct peer_metric *oldest = NULL;
+
+	for (size_t i = 1; i < metrics->peers.count; i++) {
+		struct peer_metric *metric = &metrics->peers.items[i];
+
+		if (metric->seen + 1 < metrics->slices && (!oldest || metric->seen < oldest->seen))
+			oldest = metric;
+	}
+	return oldest;
 }
 
 static struct peer_metric *metric_of(struct peer_metrics *metrics, const struct peer *peer)
 {
 	char name[PEER_TEXT_SIZE];
+	struct peer_metric *gone;
 
 	if (!metrics->peers.count && !add_named(metrics, "other"))
 		return NULL;
@@ -72,7 +89,14 @@ static struct peer_metric *metric_of(struct peer_metrics *metrics, const struct 
 	for (size_t i = 1; i < metrics->peers.count; i++)
 		if (strcmp(metrics->peers.items[i].name, name) == 0)
 			return &metrics->peers.items[i];
-	return metrics->peers.count > PEERS_MAX ? metrics->peers.items : add_named(metrics, name);
+	if (metrics->peers.count <= PEERS_MAX)
+		return add_named(metrics, name);
+	gone = longest_gone(metrics);
+	if (!gone)
+		return metrics->peers.items;
+	*gone = (struct peer_metric){.begin_unix_ns = metrics->slice_unix_ns};
+	snprintf(gone->name, sizeof(gone->name), "%s", name);
+	return gone;
 }
 
 static void add_row(struct peer_metrics *metrics, const struct peer_row *row)
@@ -108,6 +132,7 @@ void peer_metrics_add(struct peer_metrics *metrics, const struct profile *slice)
 	_cleanup_(peer_rows_done) struct peer_rows rows = {0};
 
 	metrics->slices++;
+	metrics->slice_unix_ns = profile_info_read(slice)->start_unix_ns;
 	if (peer_rows_init(&rows, slice))
 		return;
 	for (size_t i = 0; i < rows.count; i++)
@@ -122,7 +147,7 @@ static void write_value(const struct peer_metric *metric, const char *name, doub
 	fprintf(out, "\"} %.17g\n", value);
 }
 
-void peer_metrics_write(const struct peer_metrics *metrics, FILE *out)
+void peer_metrics_write(const struct peer_metrics *metrics, bool with_begins, FILE *out)
 {
 	char name[64];
 
@@ -131,8 +156,11 @@ void peer_metrics_write(const struct peer_metrics *metrics, FILE *out)
 	for (size_t i = 0; i < PEER_METRICS_SUMS; i++) {
 		snprintf(name, sizeof(name), "pkbpf_network_peer_%s", sums[i].name);
 		metric_text_head(out, name, "counter", sums[i].help);
-		array_foreach(&metrics->peers, metric)
+		array_foreach(&metrics->peers, metric) {
+			if (with_begins)
+				metric_text_begin(out, metric->begin_unix_ns);
 			write_value(metric, sums[i].name, metric->sums[i], out);
+		}
 	}
 	metric_text_head(out, "pkbpf_network_peer_response_p99_seconds", "gauge",
 			 "99th percentile of the last slice, of the slowest process");

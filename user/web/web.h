@@ -49,8 +49,8 @@ void web_note_dropped(struct web *web, uint64_t slices);
 void web_note_detail(struct web *web, unsigned int step);
 /* A configuration was read again, with success or without. */
 void web_note_config(struct web *web, bool good);
-/* As /metrics answers; from any thread. */
-void web_write_metrics(struct web *web, FILE *out);
+/* As /metrics answers; from any thread. with_begins: see metrics.h. */
+void web_write_metrics(struct web *web, bool with_begins, FILE *out);
 /* Ends waiting answers. NULL is fine. */
 void web_stop(struct web *web);
 

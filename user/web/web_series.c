@@ -203,13 +203,13 @@ int web_answer_objectives(struct web *web, const struct web_query *query, struct
 
 /* ---- metrics ---- */
 
-void web_write_metrics(struct web *web, FILE *out)
+void web_write_metrics(struct web *web, bool with_begins, FILE *out)
 {
 	struct store_state state;
 
 	store_get_state(web->store, &state);
 	pthread_mutex_lock(&web->lock);
-	metrics_write(&web->metrics, &state, out);
+	metrics_write(&web->metrics, &state, with_begins, out);
 	pthread_mutex_unlock(&web->lock);
 	if (web->options.alerts)
 		alerts_write_metrics(web->options.alerts, out);
@@ -224,7 +224,7 @@ int web_answer_metrics(struct web *web, const struct web_query *query, struct we
 	(void)query;
 	if (!out)
 		return -ENOMEM;
-	web_write_metrics(web, out);
+	web_write_metrics(web, false, out);
 	answer->status = 200;
 	answer->type = "text/plain; version=0.0.4; charset=utf-8";
 	return fclose(out) == EOF ? -ENOMEM : 0;

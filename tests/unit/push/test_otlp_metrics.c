@@ -38,6 +38,20 @@ static void counters_are_sums_since_the_start(void **state)
 	free(json);
 }
 
+/* A group that was forgotten counts from 0 again. */
+static void a_counter_may_have_a_begin_of_its_own(void **state)
+{
+	char *json = convert("# TYPE a_total counter\n# BEGIN 1500\na_total{g=\"x\"} 1\n"
+			     "a_total{g=\"y\"} 2\n");
+
+	(void)state;
+	assert_non_null(strstr(json, "\"startTimeUnixNano\":\"1500\",\"timeUnixNano\":\"2000\","
+				     "\"asDouble\":1}"));
+	assert_non_null(strstr(json, "\"startTimeUnixNano\":\"1000\",\"timeUnixNano\":\"2000\","
+				     "\"asDouble\":2}"));
+	free(json);
+}
+
 static void gauges_are_of_now(void **state)
 {
 	char *json = convert("# TYPE g gauge\ng 3\n# TYPE h gauge\nh{a=\"b\"} 4\n");
@@ -60,6 +74,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_are_sums_since_the_start),
+		cmocka_unit_test(a_counter_may_have_a_begin_of_its_own),
 		cmocka_unit_test(gauges_are_of_now),
 		cmocka_unit_test(nothing_is_a_request_without_metrics),
 	};
