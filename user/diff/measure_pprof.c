@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "diff/clone_name.h"
 #include "diff/measure_stack.h"
 #include "diff/proto_reader.h"
 
@@ -202,7 +203,8 @@ static void add_text(struct pprof *pprof, const char *name, bool is_kernel)
 	char text[NAME_BYTES + 8];
 	uint32_t *slot = array_add(&pprof->texts);
 
-	snprintf(text, sizeof(text), "%s%s", name[0] ? name : "[unknown]", is_kernel ? "_[k]" : "");
+	snprintf(text, sizeof(text), "%.*s%s", (int)clone_name_length(name[0] ? name : "[unknown]"),
+		 name[0] ? name : "[unknown]", is_kernel ? "_[k]" : "");
 	if (slot)
 		*slot = intern(pprof, text);
 	pprof->no_memory = pprof->no_memory || !slot;

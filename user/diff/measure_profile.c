@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "diff/clone_name.h"
 #include "diff/measure_stack.h"
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
@@ -34,7 +35,7 @@ static uint32_t function_text(struct taking *taking, uint32_t function)
 
 	if (*text)
 		return *text;
-	snprintf(name, sizeof(name), "%s%s", named->name,
+	snprintf(name, sizeof(name), "%.*s%s", (int)clone_name_length(named->name), named->name,
 		 named->mark == FUNCTION_KERNEL ? "_[k]" : "");
 	*text = string_pool_add(taking->measurement->names->texts, name);
 	return *text;
