@@ -164,7 +164,8 @@ static void note_noise(const struct comparison *comparison, char notes[DIFF_NOTE
 	snprintf(text, sizeof(text),
 		 "Noise is not known: %s %s fewer than %d slices a run. Intervals of CPU samples "
 		 "are those of sampling alone, the least there can be; nothing else is judged. Use "
-		 "recordings with slices (-o FILE.pkbpf).",
+		 "recordings (-o FILE.pkbpf) of longer runs, or with shorter slices (--slice "
+		 "100ms).",
 		 side, side[0] == 'b' ? "have" : "has", RESAMPLING_SLICES_MIN);
 	note(notes, count, text);
 }
