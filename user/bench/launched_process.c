@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,6 +61,32 @@ void launched_process_read(pid_t pid, struct launch_result *result)
 		got = wait4(pid, &status, 0, &result->usage);
 	while (got < 0 && errno == EINTR);
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void launched_usage_add(struct rusage *sum, const struct rusage *more)
+{
+	timeradd(&sum->ru_utime, &more->ru_utime, &sum->ru_utime);
+	timeradd(&sum->ru_stime, &more->ru_stime, &sum->ru_stime);
+	if (more->ru_maxrss > sum->ru_maxrss)
+		sum->ru_maxrss = more->ru_maxrss;
+	sum->ru_minflt += more->ru_minflt;
+	sum->ru_majflt += more->ru_majflt;
+	sum->ru_nvcsw += more->ru_nvcsw;
+	sum->ru_nivcsw += more->ru_nivcsw;
+}
+
+void launched_orphan_reap(pid_t pid, struct launch_result *result)
+{
+	struct launch_result orphan = {0};
+	int status;
+
+	read_io(pid, &orphan);
+	if (wait4(pid, &status, WNOHANG, &orphan.usage) != pid || !result)
+		return;
+	launched_usage_add(&result->usage, &orphan.usage);
+	result->io_known = result->io_known && orphan.io_known;
+	result->read_bytes += orphan.read_bytes;
+	result->written_bytes += orphan.written_bytes;
 }
 
 uint32_t launched_children(void)

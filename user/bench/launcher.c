@@ -141,15 +141,21 @@ static bool wait_for_exit(const struct serving *serving, struct running *running
 	}
 }
 
-/* What is left of it: adopted, since this process is the reaper of its descendants. */
-static uint32_t reap_orphans(void)
+/* What is left of it: adopted, since this process is the reaper of its descendants. What those used
+ * that have ended is added to the result, for nobody else has waited for them; NULL: they are of a
+ * run before. Returns how many are still there. */
+static uint32_t reap_orphans(struct launch_result *result)
 {
-	pid_t pid;
+	siginfo_t info;
 
-	do
-		pid = waitpid(-1, NULL, WNOHANG);
-	while (pid > 0);
-	return pid < 0 ? 0 : launched_children();
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return 0;
+		if (!info.si_pid)
+			return launched_children();
+		launched_orphan_reap(info.si_pid, result);
+	}
 }
 
 /* Waits until the owner is ready. false: it is gone, or does not want the command any more. */
@@ -173,6 +179,7 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 	bool owner_is_there = true, is_raised;
 	int err;
 
+	reap_orphans(NULL);
 	result->fork_ns = clock_now_ns();
 	running.command =
 		command_launch(serving->options->commands[request->command], serving->options->user,
@@ -203,7 +210,7 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 		owner_is_there = wait_for_exit(serving, &running);
 		if (owner_is_there)
 			launched_process_read(command_pid(running.command), result);
-		result->left_behind = reap_orphans();
+		result->left_behind = reap_orphans(result);
 	}
 	if (is_raised)
 		thread_priority_restore();
