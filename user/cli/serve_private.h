@@ -27,6 +27,7 @@ struct serving {
 	/* Of a configuration that was read again, NULL: none: in use, and the last one. */
 	struct cli_options *used, *reread;
 	struct serve_options own;
+	struct serve_options first; /* with which the front began */
 	struct console *console;
 	struct log log;
 	struct live_options live;
@@ -55,6 +56,14 @@ int serving_fail(const struct serving *serving, const struct error *error, int s
 void serving_choose(struct serving *serving, const struct cli_options *options);
 /* Starts the front and has a capture ready. Returns an exit status. */
 int serving_prepare(struct serving *serving);
+/* Names of options that differ and that only another start takes on: "listen, token-file"; "":
+ * none.
+ */
+#define SERVE_FIXED_SIZE 64
+void serve_fixed_changes(const struct serve_options *before, const struct serve_options *after,
+			 char ret_names[SERVE_FIXED_SIZE]);
+/* Options that were not given become those by default. */
+void serve_options_complete(struct serve_options *own);
 /* Reads the configuration again, since somebody asked for it. */
 void serving_reload(struct serving *serving);
 /* Has a capture ready that follows one which has ended. The front goes on: where it listens and

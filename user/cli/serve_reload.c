@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Another configuration, while it runs. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text_append.h"
 #include "cli/option_parser.h"
 #include "cli/serve_notify.h"
 #include "cli/serve_private.h"
+#include "cli/serve_token.h"
 
 static void free_reread(struct cli_options *options)
 {
@@ -51,6 +55,49 @@ static bool is_same_capture(const char *before, const char *after)
 	return length == other && strncmp(before, after, length) == 0;
 }
 
+static bool is_same(const char *before, const char *after)
+{
+	return before && after ? strcmp(before, after) == 0 : before == after;
+}
+
+void serve_fixed_changes(const struct serve_options *before, const struct serve_options *after,
+			 char ret_names[SERVE_FIXED_SIZE])
+{
+	const struct {
+		const char *name;
+		bool is_same;
+	} rows[] = {{"listen", is_same(before->listen, after->listen)},
+		    {"store", is_same(before->store, after->store)},
+		    {"store-size", before->store_bytes == after->store_bytes},
+		    {"token-file", is_same(before->token_file, after->token_file)}};
+
+	ret_names[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!rows[i].is_same)
+			text_append(ret_names, SERVE_FIXED_SIZE, "%s%s", ret_names[0] ? ", " : "",
+				    rows[i].name);
+}
+
+/* The front cannot take it on: it has bound its socket and given up its rights. */
+static void say_fixed(const struct serving *serving, const struct serve_options *after)
+{
+	struct serve_options complete = *after;
+	char names[SERVE_FIXED_SIZE], *token = NULL;
+	struct error unused;
+
+	serve_options_complete(&complete);
+	serve_fixed_changes(&serving->first, &complete, names);
+	if (!names[0] && serving->token && after->token_file &&
+	    serve_token_read(after->token_file, &token, &unused) == 0 &&
+	    strcmp(token, serving->token) != 0)
+		snprintf(names, sizeof(names), "the token");
+	free(token);
+	if (names[0])
+		console_error(serving->console,
+			      "%s: changed, but only another start of pkbpf serve takes that on",
+			      names);
+}
+
 /* Alerts and who is told change at once; other kinds, targets or rates begin a new capture. */
 void serving_reload(struct serving *serving)
 {
@@ -69,6 +116,7 @@ void serving_reload(struct serving *serving)
 		return;
 	}
 	own = options->own;
+	say_fixed(serving, own);
 	if (serve_front_configure(&serving->front, own->text) < 0)
 		console_error(serving->console, "the front is behind: alerts stay as they were");
 	serving->restarts = !is_same_capture(serving->own.text, own->text);

@@ -46,6 +46,17 @@ static double max_cpu(const struct serve_options *own)
 	return least > MAX_CPU ? least : MAX_CPU;
 }
 
+void serve_options_complete(struct serve_options *own)
+{
+	if (!own->listen)
+		own->listen = SERVE_LISTEN;
+	own->store = serve_store(own->store);
+	if (!own->store_bytes)
+		own->store_bytes = STORE_BYTES;
+	if (!own->slice_ns)
+		own->slice_ns = SERVE_SLICE_NS;
+}
+
 void serving_choose(struct serving *serving, const struct cli_options *options)
 {
 	const struct serve_options *own = options->own;
@@ -53,13 +64,7 @@ void serving_choose(struct serving *serving, const struct cli_options *options)
 	serving->options = options;
 	serving->own = *own;
 	serving->live = options->live;
-	if (!own->listen)
-		serving->own.listen = SERVE_LISTEN;
-	serving->own.store = serve_store(own->store);
-	if (!own->store_bytes)
-		serving->own.store_bytes = STORE_BYTES;
-	if (!own->slice_ns)
-		serving->own.slice_ns = SERVE_SLICE_NS;
+	serve_options_complete(&serving->own);
 	serving->live.log = &serving->log;
 	serving->live.every_ns = serving->own.slice_ns;
 	serving->live.want_resources = true;
@@ -90,6 +95,7 @@ static int start_front(struct serving *serving, struct error *error)
 	};
 	int err = serve_front_start(&options, &serving->front, error);
 
+	serving->first = serving->own;
 	serving->has_front = err == 0;
 	return err;
 }
