@@ -11,6 +11,7 @@
 
 /* What is read of a name before it is shortened. */
 #define READ_SIZE 1024
+#define ANONYMOUS "(anonymous namespace)::"
 
 /* Without arguments and template parameters, when it is long; then its end, which is the function.
  */
@@ -22,6 +23,9 @@ static void shorten_name(char *name)
 
 	if (text_columns(name) <= PATH_NAME_COLUMNS)
 		return;
+	/* At its begin it is no arguments. */
+	if (!strncmp(name, ANONYMOUS, strlen(ANONYMOUS)))
+		memmove(name, name + strlen(ANONYMOUS), strlen(name + strlen(ANONYMOUS)) + 1);
 	for (const char *c = name; *c; c++) {
 		/* "operator<", "->": no brackets */
 		bool is_arrow = c > name && (c[-1] == '-' || c[-1] == '=');
