@@ -97,6 +97,17 @@ static void nothing_leads_out_of_the_root(void **state)
 		}
 }
 
+static void what_is_not_open_to_all_is_refused(void **state)
+{
+	assert_int_equal(letter_of(path_in_root_open_to_all, "/a/b/c", true), 'd');
+	assert_int_equal(letter_of(path_in_root_open_to_all, "/chain", true), 'i');
+	assert_int_equal(chmod(temp_tree_path(&tree, "root/a/b/c"), 0640), 0);
+	assert_int_equal(chmod(temp_tree_path(&tree, "root/etc"), 0750), 0);
+	assert_int_equal(path_in_root_open_to_all(root_fd, "/a/b/c", true), -EACCES);
+	assert_int_equal(path_in_root_open_to_all(root_fd, "/chain", true), -EACCES);
+	assert_int_equal(path_in_root_open_to_all(root_fd, "/a/../etc/file", true), -EACCES);
+}
+
 static void long_paths_and_deep_ones_are_refused(void **state)
 {
 	char path[PATH_MAX + 16];
@@ -126,6 +137,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(nothing_leads_out_of_the_root),
+		TEST(what_is_not_open_to_all_is_refused),
 		TEST(long_paths_and_deep_ones_are_refused),
 		TEST(no_descriptor_is_left),
 	};

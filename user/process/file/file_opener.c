@@ -162,14 +162,15 @@ static bool is_served(int path_fd)
 	return false;
 }
 
-static int open_regular(int root_fd, const struct file_question *question, struct stat *ret_stat)
+/* Takes over path_fd. */
+static int open_regular(int path_fd, const struct file_question *question, struct stat *ret_stat)
 {
-	_cleanup_close_ int path_fd = path_in_root_open(root_fd, question->path, question->follow);
+	_cleanup_close_ int owned_fd = path_fd;
 	char name[32];
 	int fd;
 
-	if (path_fd < 0)
-		return path_fd;
+	if (owned_fd < 0)
+		return owned_fd;
 	if (fstat(path_fd, ret_stat) < 0)
 		return -errno;
 	if (!S_ISREG(ret_stat->st_mode))
@@ -181,11 +182,25 @@ static int open_regular(int root_fd, const struct file_question *question, struc
 	return fd < 0 ? -errno : fd;
 }
 
+/* Who may not take the rights of others reads what has nothing to hide. */
+static int open_without_rights(int root_fd, const struct file_question *question,
+			       struct stat *ret_stat)
+{
+	int path_fd = path_in_root_open_to_all(root_fd, question->path, question->follow);
+
+	return path_fd == -EACCES ? -EPERM : open_regular(path_fd, question, ret_stat);
+}
+
 int file_opener_open_here(int root_fd, const struct file_question *question, struct stat *ret_stat)
 {
 	int err = question->has_rights ? take_rights(&question->rights) : 0;
 
-	return err ? err : open_regular(root_fd, question, ret_stat);
+	if (err == -EPERM)
+		return open_without_rights(root_fd, question, ret_stat);
+	if (err)
+		return err;
+	return open_regular(path_in_root_open(root_fd, question->path, question->follow), question,
+			    ret_stat);
 }
 
 static void __attribute__((noreturn)) run(int socket_fd)

@@ -35,7 +35,8 @@ struct file_question {
  * A read-only descriptor of the regular file at a path below root_fd, which the caller closes; with
  * its state. -EINVAL: not a regular file; -EREMOTE: its file system is served by somebody
  * (*ret_stat is there); -ETIMEDOUT: no answer within limit_ns, *ret_left is the process that was
- * left behind; -EPERM: we may not take the rights of others; other errors of open().
+ * left behind; -EPERM: we may not take the rights of others, and the file is not
+ * open to all; other errors of open().
  */
 int file_opener_ask(struct file_opener *opener, int root_fd, const struct file_question *question,
 		    uint64_t limit_ns, struct stat *ret_stat, pid_t *ret_left);

@@ -25,6 +25,7 @@ struct walk {
 	char rest[PATH_MAX]; /* not walked yet */
 	unsigned int links;
 	bool follow;
+	bool only_open_to_all;
 };
 
 static void leave(struct walk *walk)
@@ -81,6 +82,9 @@ static int enter(struct walk *walk, const char *name)
 			return -ELOOP;
 		return take_link(walk, fd, walk->rest);
 	}
+	if (walk->only_open_to_all &&
+	    !(status.st_mode & (S_ISDIR(status.st_mode) ? S_IXOTH : S_IROTH)))
+		return -EACCES;
 	if (walk->depth == ARRAY_SIZE(walk->folders))
 		return -ENAMETOOLONG;
 	walk->folders[walk->depth++] = take_fd(fd);
@@ -97,9 +101,14 @@ static int step(struct walk *walk, const char *name)
 	return 0;
 }
 
-int path_in_root_walk(int root_fd, const char *path, bool follow)
+static int walk_path(int root_fd, const char *path, bool follow, bool only_open_to_all)
 {
-	struct walk walk = {.folders = {root_fd}, .depth = 1, .follow = follow};
+	struct walk walk = {
+		.folders = {root_fd},
+		.depth = 1,
+		.follow = follow,
+		.only_open_to_all = only_open_to_all,
+	};
 	char name[NAME_MAX + 1];
 	int ret;
 
@@ -117,6 +126,16 @@ int path_in_root_walk(int root_fd, const char *path, bool follow)
 	while (walk.depth > 1)
 		leave(&walk);
 	return ret;
+}
+
+int path_in_root_walk(int root_fd, const char *path, bool follow)
+{
+	return walk_path(root_fd, path, follow, false);
+}
+
+int path_in_root_open_to_all(int root_fd, const char *path, bool follow)
+{
+	return walk_path(root_fd, path, follow, true);
 }
 
 int path_in_root_open(int root_fd, const char *path, bool follow)

@@ -14,4 +14,7 @@ int path_in_root_open(int root_fd, const char *path, bool follow);
 /* The same, step by step: for systems without openat2() (before Linux 5.6, or filtered). */
 int path_in_root_walk(int root_fd, const char *path, bool follow);
 
+/* The same of what every user may read, in directories that every user may search; else -EACCES. */
+int path_in_root_open_to_all(int root_fd, const char *path, bool follow);
+
 #endif
