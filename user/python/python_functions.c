@@ -26,6 +26,7 @@ struct python_functions {
 	struct hash_index index;	    /* by contents */
 	size_t bytes;			    /* of line tables, and of names */
 	size_t names_bytes;
+	uint64_t refused;
 	struct string_pool *names; /* stay for good: symbols refer to them */
 	struct hash_map processes; /* number of the process -> index of process_codes */
 	ARRAY_OF(struct process_codes) process_codes;
@@ -182,6 +183,7 @@ int python_functions_note(struct python_functions *functions, uint32_t process,
 		return err;
 	err = intern(functions, &code, &number);
 	if (err) {
+		functions->refused += err == -ENOSPC;
 		python_code_done(&code);
 		/* Another function was there. */
 		hash_map_remove(&codes->by_address, record->code);
@@ -212,6 +214,11 @@ const struct python_code *python_functions_get(const struct python_functions *fu
 	return number < functions->codes.count && functions->codes.items[number].name
 		       ? &functions->codes.items[number]
 		       : NULL;
+}
+
+uint64_t python_functions_refused(const struct python_functions *functions)
+{
+	return functions->refused;
 }
 
 size_t python_functions_count(const struct python_functions *functions)

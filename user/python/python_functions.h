@@ -36,6 +36,8 @@ uint32_t python_functions_at(const struct python_functions *functions, uint32_t 
 /* NULL: no such number. Valid until the next note. */
 const struct python_code *python_functions_get(const struct python_functions *functions,
 					       uint32_t number);
+/* How many were noted beyond the limits, and have no name. */
+uint64_t python_functions_refused(const struct python_functions *functions);
 /* All numbers are below this; some may be unused. */
 size_t python_functions_count(const struct python_functions *functions);
 /* Its addresses mean nothing any more; its number is not used again. */

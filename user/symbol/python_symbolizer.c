@@ -2,10 +2,12 @@
 /* Names Python frames: function, file and the line that ran. */
 #include "symbol/python_symbolizer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "python/python_functions.h"
+#include "symbol/symbol_notes.h"
 
 struct python_symbolizer {
 	struct symbolizer symbolizer;
@@ -43,6 +45,19 @@ static bool resolve(struct symbolizer *symbolizer, const struct frame_location *
 	return true;
 }
 
+static void tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
+{
+	const struct python_symbolizer *self = (const struct python_symbolizer *)symbolizer;
+	uint64_t refused = python_functions_refused(self->functions);
+
+	if (refused)
+		symbol_notes_add(notes,
+				 "%" PRIu64 " Python functions have no names: programs that make "
+				 "functions without end have filled the 64 MiB kept for them; "
+				 "start pkbpf again",
+				 refused);
+}
+
 static void free_symbolizer(struct symbolizer *symbolizer)
 {
 	free(symbolizer);
@@ -51,6 +66,7 @@ static void free_symbolizer(struct symbolizer *symbolizer)
 static const struct symbolizer_ops python_ops = {
 	.name = "python",
 	.resolve = resolve,
+	.tell = tell,
 	.free = free_symbolizer,
 };
 

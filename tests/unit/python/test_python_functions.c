@@ -124,6 +124,7 @@ static void line_tables_take_no_more_memory_than_there_is_for_them(void **state)
 	free(large);
 	assert_int_equal(err, -ENOSPC);
 	assert_in_range(i, 1000, 1100);
+	assert_int_equal(python_functions_refused(functions), 1);
 	python_functions_free(functions);
 }
 

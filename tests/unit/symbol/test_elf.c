@@ -165,6 +165,27 @@ static void names_a_function_that_somebody_returns_to(void **state)
 	assert_int_not_equal(resolve(file, place.offset - 1, true).result, SYMBOL_FOUND);
 }
 
+/* Another process, which has it mapped as well, may make it readable. */
+static void a_file_that_could_not_be_opened_is_tried_again(void **state)
+{
+	char path[] = "/tmp/pkbpf-test-elf-XXXXXX", away[64];
+	struct place place = find_place(FIXTURE_DIR "/pie", "local_function");
+	char command[512];
+	uint32_t file;
+
+	close(mkstemp(path));
+	snprintf(away, sizeof(away), "%s-away", path);
+	snprintf(command, sizeof(command), "cp %s %s", FIXTURE_DIR "/pie", path);
+	assert_int_equal(system(command), 0);
+	file = add_file(path);
+	assert_int_equal(rename(path, away), 0);
+	assert_int_not_equal(resolve(file, place.offset, false).result, SYMBOL_FOUND);
+	assert_int_equal(rename(away, path), 0);
+	assert_int_equal(add_file(path), file);
+	assert_name(file, place.offset, "local_function");
+	unlink(path);
+}
+
 /* Its last call does not return: the function that follows has nothing to do with it. */
 static void a_function_without_a_name_has_not_that_of_the_next(void **state)
 {
@@ -482,6 +503,7 @@ int main(void)
 		test(names_code_of_programs_at_fixed_addresses),
 		test(names_code_of_static_programs),
 		test(names_a_function_that_somebody_returns_to),
+		test(a_file_that_could_not_be_opened_is_tried_again),
 		test(a_function_without_a_name_has_not_that_of_the_next),
 #ifdef HAS_CLASS32
 		test(names_code_of_32_bit_programs),
