@@ -462,6 +462,20 @@ static void step_one_byte(struct x86_frame *frame, const struct x86_instruction 
 
 /* Few instructions of these maps write a general register; the same holds for their vector
  * encodings. */
+/* PUSH and POP of FS and GS. */
+static bool step_segment(struct x86_frame *frame, const struct x86_instruction *instruction)
+{
+	bool is_push = (instruction->opcode & 0xf7) == 0xa0;
+
+	if (!is_push && (instruction->opcode & 0xf7) != 0xa1)
+		return false;
+	if (is_push)
+		push(frame, instruction, -1);
+	else
+		pop(frame, instruction, -1);
+	return true;
+}
+
 static void step_0f(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
@@ -506,14 +520,6 @@ static void step_0f(struct x86_frame *frame, const struct x86_instruction *instr
 		else if (instruction->opcode == 0x78)
 			overwrite_rm(frame, instruction);
 		break;
-	case 0xa0: /* PUSH FS, GS */
-	case 0xa8:
-		push(frame, instruction, -1);
-		break;
-	case 0xa1: /* POP FS, GS */
-	case 0xa9:
-		pop(frame, instruction, -1);
-		break;
 	case 0xb0 ... 0xb1: /* CMPXCHG, XADD */
 	case 0xc0 ... 0xc1:
 		overwrite_rm(frame, instruction);
@@ -534,7 +540,8 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 		step_one_byte(frame, instruction);
 		break;
 	case X86_MAP_0F:
-		step_0f(frame, instruction);
+		if (!step_segment(frame, instruction))
+			step_0f(frame, instruction);
 		break;
 	case X86_MAP_0F38: /* CRC32, MOVBE, ADCX, BMI */
 		/* A destination is in a field that is not decoded: BLSR and the like, MULX. */
