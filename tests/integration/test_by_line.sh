@@ -48,4 +48,48 @@ grep -q 'hot.c:[56]' changed.txt || fail "no line: $(cat changed.txt)"
 ! grep -qE 'other|sum \+=' changed.txt || fail "text of another file: $(cat changed.txt)"
 kill "$target"
 wait "$target" 2>/dev/null
+
+# A program that says that its code came from this file, and runs for some seconds.
+python=$(for each in /usr/bin/python3 /usr/local/bin/python3; do [ -x $each ] && echo $each && break; done)
+[ "$(id -u)" = 0 ] && [ "$python" ] && command -v setpriv unshare >/dev/null || {
+	not_checked "sources of other users and other roots"
+	conclude
+}
+cat >claims.py <<'END'
+import sys, time
+code = compile("\nf = lambda end: all(time.time() < end for _ in iter(int, 1))\n", sys.argv[1], "exec")
+names = {"time": time}
+exec(code, names)
+names["f"](time.time() + float(sys.argv[2]))
+END
+chmod 755 "$work"
+mkdir -m 700 closed
+mkdir -m 755 open
+for folder in closed open; do
+	printf 'one\nline of %s\n' $folder >$folder/file.py
+	chmod 644 $folder/file.py
+	touch -d '1 day ago' $folder/file.py
+done
+
+echo "  a file in a folder that the process may not search is not shown"
+for folder in open closed; do
+	setpriv --reuid 61234 --regid 61234 --clear-groups "$python" claims.py "$work/$folder/file.py" 4 &
+	target=$!
+	sleep 0.5
+	"$pkbpf" -q -e cpu -p $target -d 1 --by-line -o $folder.txt -o $folder.json </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
+	kill "$target"
+	wait "$target" 2>/dev/null
+done
+grep -q 'line of open' open.txt || fail "a file that it may read is not shown: $(cat open.txt)"
+! grep -q 'line of closed' closed.txt closed.json || fail "a file is shown that it may not read"
+
+echo "  of a process that has ended only files of the same root are shown"
+"$pkbpf" -q -e cpu --by-line -o ended.txt -- "$python" claims.py "$work/open/file.py" 1 </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
+grep -q 'line of open' ended.txt || fail "no line of a command that has ended: $(cat ended.txt)"
+unshare -m bash -c "mount --make-rprivate / && mount -t tmpfs none open && printf 'one\nline of another\n' >open/file.py &&
+	exec '$python' claims.py '$work/open/file.py' 2" &
+target=$!
+"$pkbpf" -q -e cpu -p $target -d 4 --by-line -o other.txt </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
+grep -q 'file.py:2' other.txt || not_checked "the other root's process had no sample"
+! grep -q 'line of open' other.txt || fail "a file of our root is shown for that of another: $(cat other.txt)"
 conclude

@@ -33,6 +33,23 @@ for name in bad good; do
 done
 grep -q "is not read" err && fail "$(grep "is not read" err)"
 
+begin "a process of user nobody can neither stop nor end them"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	"$pkbpf" -d 3 -F 199 -e cpu -p "${targets[1]}" -o stopped.folded 2>err &
+	profiler=$!
+	reads() { keeper=$(pgrep -P $profiler -x pkbpf-keeper) && reader=$(pgrep -P "$keeper" -x pkbpf-reader); }
+	wait_until 20 reads || fail "nobody reads files: $(cat err)"
+	for process in $keeper $reader; do
+		setpriv --reuid 65534 --regid 65534 --clear-groups kill -STOP "$process" 2>/dev/null && fail "it could stop $(cat /proc/"$process"/comm)"
+	done
+	kill -STOP "$keeper"
+	began=$SECONDS
+	wait $profiler || fail "exit $?: $(cat err)"
+	[ $((SECONDS - began)) -lt 30 ] || fail "with its keeper stopped it took $((SECONDS - began)) s"
+else
+	not_checked "needs root and setpriv"
+fi
+
 for fault in crash loop rubbish; do
 	begin "$fault"
 	profile $fault || {
