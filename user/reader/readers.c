@@ -27,8 +27,8 @@
 /* How long the keeper may take to end: it has nothing to wait for but its readers. */
 #define STOP_WAIT_NS (2 * NS_PER_SECOND)
 #define STOP_LOOK_MS 1
-/* How long the keeper may take to say that it has ended a reader. */
-#define END_WAIT_NS	(5 * NS_PER_SECOND)
+/* How long the keeper may take to start a reader, or to say that it has ended one. */
+#define KEEPER_WAIT_NS	(5 * NS_PER_SECOND)
 #define MAX_ERRNO	4095
 #define STATM_MAX_BYTES 4096
 /* Split debug information has one for each unit, of which those are asked for that names need. */
@@ -292,6 +292,20 @@ static int note_end_of_all(struct readers *readers)
 	return -EPIPE;
 }
 
+/* A keeper that does nothing, as when it was stopped, would have each file wait for its limit. */
+static int end_all(struct readers *readers)
+{
+	if (readers->keeper > 0)
+		kill(readers->keeper, SIGKILL);
+	return note_end_of_all(readers);
+}
+
+static bool has_no_reader(const struct readers *readers, const struct reader_asked *asked)
+{
+	return !pid_of(readers, asked->question->lane) &&
+	       clock_now_ns() - asked->begin_ns > KEEPER_WAIT_NS;
+}
+
 static int send_question(struct lane *lane, const struct reader_question *question)
 {
 	struct reader_ask ask = {
@@ -350,7 +364,7 @@ static int give_up(struct readers *readers, const struct reader_question *questi
 	struct lane *lane = &readers->lanes[question->lane];
 	struct reader_order order = {.lane = question->lane, .sequence = lane->sequence};
 	struct pollfd wait = {.fd = lane->fd, .events = POLLIN};
-	uint64_t until_ns = clock_now_ns() + END_WAIT_NS;
+	uint64_t until_ns = clock_now_ns() + KEEPER_WAIT_NS;
 	struct reader_packet packet;
 	ssize_t got = -EAGAIN;
 	int fd;
@@ -364,6 +378,8 @@ static int give_up(struct readers *readers, const struct reader_question *questi
 		if (got > 0 && fd >= 0)
 			close(fd);
 	}
+	if (got == -EAGAIN)
+		return end_all(readers);
 	if (got == 0)
 		return note_end_of_all(readers);
 	note_loss(readers, question, "took too long");
@@ -440,6 +456,8 @@ static int look(struct readers *readers, struct reader_asked *asked,
 	int fd = -1, err;
 	ssize_t got = receive(&readers->lanes[question->lane], &packet, &fd);
 
+	if (got == -EAGAIN && has_no_reader(readers, asked))
+		return end_all(readers);
 	if (got == -EAGAIN)
 		return is_out_of_time(readers, asked) ? give_up(readers, question) : -EAGAIN;
 	if (got == 0 || got == -ECONNRESET || got == -EPIPE)

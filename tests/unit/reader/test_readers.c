@@ -420,6 +420,26 @@ static void test_stopped_processes_end(void **state)
 	assert_false(has_memory(reader));
 }
 
+static void test_a_keeper_that_does_nothing_is_given_up(void **state)
+{
+	struct readers *readers = begin();
+	struct told told = {0};
+	const struct log log = {LOG_WARNING, take_log, &told};
+	uint64_t begin_ns = clock_now_ns();
+	const enum deed says = SAYS;
+	struct reader_question question = question_of(READER_NAMES, &says, -1);
+	struct reader_answer answer;
+
+	readers_set_log(readers, &log);
+	kill(readers->keeper, SIGSTOP);
+	question.cpu_limit_ns = 100 * NS_PER_SECOND;
+	assert_int_equal(readers_ask(readers, &question, &answer), -EPIPE);
+	assert_int_equal(readers_ask(readers, &question, &answer), -EPIPE);
+	assert_true(clock_now_ns() - begin_ns < 15 * NS_PER_SECOND);
+	assert_int_equal(told.count, 1);
+	readers_stop(readers);
+}
+
 static void test_nobody_is_left(void **state)
 {
 	struct readers *readers = begin();
@@ -497,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_is_left),
 		cmocka_unit_test(test_no_other_process_may_stop_them),
 		cmocka_unit_test(test_stopped_processes_end),
+		cmocka_unit_test(test_a_keeper_that_does_nothing_is_given_up),
 		cmocka_unit_test(test_files_that_may_change),
 		cmocka_unit_test(test_messages),
 	};
