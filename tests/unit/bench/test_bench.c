@@ -101,11 +101,16 @@ static void figures_have_names_and_units(void **state)
 		double value;
 		const char *text;
 	} rows[] = {
-		{BENCH_NS, 12.3e6, "12.3 ms"},	   {BENCH_NS, -12.3e6, "-12.3 ms"},
-		{BENCH_NS, 0, "0 ns"},		   {BENCH_NS, -0.2, "0 ns"},
-		{BENCH_BYTES, 3 << 20, "3.00 MiB"}, {BENCH_COUNT, 1234, "1,234"},
-		{BENCH_JOULES, 1.234, "1.23 J"},   {BENCH_JOULES, -0.5, "-0.50 J"},
-		{BENCH_CELSIUS, 61.6, "62 C"},	   {BENCH_HERTZ, 2.4e9, "2.40 GHz"},
+		{BENCH_NS, 12.3e6, "12.3 ms"},
+		{BENCH_NS, -12.3e6, "-12.3 ms"},
+		{BENCH_NS, 0, "0 ns"},
+		{BENCH_NS, -0.2, "0 ns"},
+		{BENCH_BYTES, 3 << 20, "3.00 MiB"},
+		{BENCH_COUNT, 1234, "1,234"},
+		{BENCH_JOULES, 1.234, "1.23 J"},
+		{BENCH_JOULES, -0.5, "-0.50 J"},
+		{BENCH_CELSIUS, 61.6, "62 C"},
+		{BENCH_HERTZ, 2.4e9, "2.40 GHz"},
 	};
 	char text[BENCH_VALUE_SIZE];
 
@@ -134,9 +139,9 @@ static void limits_are_read_with_their_unit(void **state)
 		{"peak_rss.max>64MiB", BENCH_PEAK_RSS, BENCH_MAX, 64 << 20},
 		{"voluntary_switches.min>=5", BENCH_VOLUNTARY, BENCH_MIN, 5},
 	};
-	static const char *const bad[] = {"",	    "wall",	     "wall>",	     "wall>fast",
-					  ">1s",    "walls>1s",	     "wall.p50>1s",  "wall.>1s",
-					  "wall>5", "peak_rss>1s",   "processes>1s", "wall=1s"};
+	static const char *const bad[] = {"",	    "wall",	   "wall>",	   "wall>fast",
+					  ">1s",    "walls>1s",	   "wall.p50>1s",  "wall.>1s",
+					  "wall>5", "peak_rss>1s", "processes>1s", "wall=1s"};
 	struct bench_limit limit;
 
 	(void)state;

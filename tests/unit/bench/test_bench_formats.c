@@ -49,8 +49,8 @@ static void csv_has_a_row_for_each_run(void **state)
 	for (const char *at = text; (at = strstr(at, "\r\n")); at += 2)
 		rows++;
 	assert_int_equal(rows, 1 + 21);
-	assert_int_equal(strncmp(text, "order,variant,command,run,warmup,status,failed,wall_ns,", 55),
-			 0);
+	assert_int_equal(
+		strncmp(text, "order,variant,command,run,warmup,status,failed,wall_ns,", 55), 0);
 	assert_has("\r\n1,1,\"old, \"\"quoted\"\"\",1,0,0,0,100000000,,20000000,10000000,");
 	assert_has("\r\n2,2,new|<b>,1,0,0,0,200000000,,,");
 	assert_has("\r\n21,1,\"old, \"\"quoted\"\"\",11,1,0,0,700000000,");

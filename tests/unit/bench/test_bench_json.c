@@ -115,8 +115,9 @@ static void what_is_no_benchmark_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (i)
 			setup(state);
-		assert_int_equal(bench_read_text(&again, rows[i].text, strlen(rows[i].text), &error),
-				 -EBADMSG);
+		assert_int_equal(
+			bench_read_text(&again, rows[i].text, strlen(rows[i].text), &error),
+			-EBADMSG);
 		if (!strstr(error.text, rows[i].says))
 			fail_msg("'%s': %s", rows[i].text, error.text);
 		if (i + 1 < sizeof(rows) / sizeof(*rows))
@@ -178,12 +179,9 @@ static void machines_that_differ_are_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(runs_come_back_as_they_were),
-		TEST(each_seed_comes_back),
-		TEST(a_region_as_unit_comes_back),
-		TEST(what_is_no_benchmark_is_refused),
-		TEST(a_run_that_fits_nothing_is_refused),
-		TEST(machines_that_differ_are_named),
+		TEST(runs_come_back_as_they_were),	  TEST(each_seed_comes_back),
+		TEST(a_region_as_unit_comes_back),	  TEST(what_is_no_benchmark_is_refused),
+		TEST(a_run_that_fits_nothing_is_refused), TEST(machines_that_differ_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

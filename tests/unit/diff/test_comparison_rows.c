@@ -34,12 +34,11 @@ static void fill(enum diff_side side, const char *name, double ns)
 		if (sides.items[side].slices.count < i + 1)
 			sides_slice(&sides, side, NS_PER_SECOND, 0);
 		if (ns > 0)
-			assert_true(measurement_put(&sides.items[side],
-						    &(struct diff_key){
-							    CPU, DIFF_PROCESS,
-							    string_pool_add(sides.names.texts,
-									    name)},
-						    i, ns * (i % 2 ? 1.001 : 0.999), 0));
+			assert_true(measurement_put(
+				&sides.items[side],
+				&(struct diff_key){CPU, DIFF_PROCESS,
+						   string_pool_add(sides.names.texts, name)},
+				i, ns * (i % 2 ? 1.001 : 0.999), 0));
 	}
 }
 
@@ -103,7 +102,8 @@ static void values_are_per_second_run_or_work(void **state)
 		/* Of two runs and one. */
 		{{.per = DIFF_PER_RUN}, 1000 * MS, 2000 * MS},
 		{{.per = DIFF_PER_WORK, .name = "requests", .base = 50, .new = 400},
-		 40 * MS, 5 * MS},
+		 40 * MS,
+		 5 * MS},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -147,14 +147,12 @@ static void levels_are_means_over_time_whatever_work_was_done(void **state)
 		sides_add(&sides, DIFF_NEW, key, i % 2 ? 500 : 1500, 0);
 	}
 	assert_int_equal(sides_compare(&sides, (struct diff_work){.per = DIFF_PER_RUN}), 0);
-	assert_float_equal(sides_row(&sides, PKBPF_PROFILE_LIVE, DIFF_PROCESS, "app")
-				   ->sides[DIFF_BASE]
-				   .value,
-			   1000, 1e-6);
-	assert_float_equal(sides_row(&sides, PKBPF_PROFILE_LIVE, DIFF_PROCESS, "app")
-				   ->sides[DIFF_NEW]
-				   .value,
-			   1000, 1e-6);
+	assert_float_equal(
+		sides_row(&sides, PKBPF_PROFILE_LIVE, DIFF_PROCESS, "app")->sides[DIFF_BASE].value,
+		1000, 1e-6);
+	assert_float_equal(
+		sides_row(&sides, PKBPF_PROFILE_LIVE, DIFF_PROCESS, "app")->sides[DIFF_NEW].value,
+		1000, 1e-6);
 }
 
 static void significant_rows_come_first_and_the_largest_before_others(void **state)

@@ -31,8 +31,8 @@ static int setup(void **state)
 						    "cpu.total>+1%: passed"};
 	results[1] = (struct diff_condition_result){"cpu.process[app]>+1%", DIFF_CONDITION_HELD,
 						    "it <grew>"};
-	results[2] = (struct diff_condition_result){"cpu.process[x]>+1%", DIFF_CONDITION_ABSENT,
-						    "no x"};
+	results[2] =
+		(struct diff_condition_result){"cpu.process[x]>+1%", DIFF_CONDITION_ABSENT, "no x"};
 	return 0;
 }
 
@@ -160,12 +160,9 @@ static void formats_are_found_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(json_has_sides_method_and_rows),
-		TEST(json_of_work_has_its_amounts),
-		TEST(markdown_has_what_changed_alone),
-		TEST(markdown_says_when_nothing_changed),
-		TEST(junit_tells_failures_from_errors),
-		cmocka_unit_test(formats_are_found_by_name),
+		TEST(json_has_sides_method_and_rows),	TEST(json_of_work_has_its_amounts),
+		TEST(markdown_has_what_changed_alone),	TEST(markdown_says_when_nothing_changed),
+		TEST(junit_tells_failures_from_errors), cmocka_unit_test(formats_are_found_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

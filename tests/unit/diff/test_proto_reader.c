@@ -8,7 +8,10 @@
 
 #include "diff/proto_reader.h"
 
-#define READER(bytes) {(const uint8_t *)(bytes), (const uint8_t *)(bytes) + sizeof(bytes) - 1, false}
+#define READER(bytes)                                                                              \
+	{                                                                                          \
+		(const uint8_t *)(bytes), (const uint8_t *)(bytes) + sizeof(bytes) - 1, false      \
+	}
 
 static void numbers_and_bytes_are_told_apart(void **state)
 {
@@ -60,8 +63,8 @@ static void what_is_cut_off_is_damaged_and_ends(void **state)
 		READER("\x08\x80"),   /* half of one */
 		READER("\x12\x05hi"), /* shorter than it says */
 		READER("\x0d"
-		       "123"),			/* of a fixed width */
-		READER("\x0b"),			/* a group, which nobody writes */
+		       "123"),	/* of a fixed width */
+		READER("\x0b"), /* a group, which nobody writes */
 		READER("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), /* more than 64 bits */
 	};
 	struct proto_field field;
@@ -91,7 +94,8 @@ static bool take(void *context, uint64_t value)
 
 static void repeated_numbers_are_packed_or_single(void **state)
 {
-	struct proto_reader packed = READER("\x0a\x04\x01\x96\x01\x02"), single = READER("\x08\x05");
+	struct proto_reader packed = READER("\x0a\x04\x01\x96\x01\x02"),
+			    single = READER("\x08\x05");
 	struct taken taken = {.most = 4};
 	struct proto_field field;
 
