@@ -448,6 +448,13 @@ static int look_at_want(struct readers *readers, struct reader_asked *asked,
 	return err ? err : -EAGAIN;
 }
 
+static int look_at_silence(struct readers *readers, const struct reader_asked *asked)
+{
+	if (has_no_reader(readers, asked))
+		return end_all(readers);
+	return is_out_of_time(readers, asked) ? give_up(readers, asked->question) : -EAGAIN;
+}
+
 static int look(struct readers *readers, struct reader_asked *asked,
 		struct reader_answer *ret_answer)
 {
@@ -456,10 +463,8 @@ static int look(struct readers *readers, struct reader_asked *asked,
 	int fd = -1, err;
 	ssize_t got = receive(&readers->lanes[question->lane], &packet, &fd);
 
-	if (got == -EAGAIN && has_no_reader(readers, asked))
-		return end_all(readers);
 	if (got == -EAGAIN)
-		return is_out_of_time(readers, asked) ? give_up(readers, question) : -EAGAIN;
+		return look_at_silence(readers, asked);
 	if (got == 0 || got == -ECONNRESET || got == -EPIPE)
 		return note_end_of_all(readers);
 	if (got > 0 && packet.head.tell.kind == READER_ANSWERS) {
