@@ -216,6 +216,38 @@ static void without_slices_only_samples_are_judged(void **state)
 	assert_int_equal(sides_row(&sides, CPU, DIFF_SELF, "sampled")->verdict, DIFF_GREW);
 }
 
+/* Four runs that are alike to a thousandth: what is certain may still be too small. */
+static void a_change_below_one_percent_is_none(void **state)
+{
+	static const struct {
+		double factor;
+		enum diff_verdict verdict;
+	} rows[] = {
+		{1.008, DIFF_SAME}, {0.992, DIFF_SAME}, {1.015, DIFF_GREW}, {0.985, DIFF_SHRANK}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct diff_key key;
+
+		if (i)
+			setup(state);
+		key = sides_key(&sides, CPU, DIFF_PROCESS, "app");
+		for (int side = 0; side < DIFF_SIDES; side++)
+			for (uint32_t slice = 0; slice < 80; slice++) {
+				sides_slice(&sides, (enum diff_side)side, NS_PER_SECOND,
+					    slice / 20);
+				sides_add(&sides, (enum diff_side)side, key,
+					  (side ? rows[i].factor : 1) *
+						  (100 + 0.1 * ((double)(slice * 7 % 5) - 2)) * MS,
+					  0);
+			}
+		assert_int_equal(sides_compare(&sides, (struct diff_work){.per = DIFF_PER_RUN}), 0);
+		assert_true(process("app")->probability < process("app")->risk);
+		assert_int_equal(process("app")->verdict, rows[i].verdict);
+		if (i + 1 < sizeof(rows) / sizeof(*rows))
+			teardown(state);
+	}
+}
+
 static void what_one_side_cannot_have_is_no_news(void **state)
 {
 	struct diff_key function;
@@ -251,6 +283,7 @@ int main(void)
 		TEST(significant_rows_come_first_and_the_largest_before_others),
 		TEST(all_rows_share_one_risk_by_their_size),
 		TEST(without_slices_only_samples_are_judged),
+		TEST(a_change_below_one_percent_is_none),
 		TEST(what_one_side_cannot_have_is_no_news),
 		TEST(sides_without_a_kind_in_common_are_refused),
 	};
