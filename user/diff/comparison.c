@@ -248,6 +248,14 @@ static void judge_by_change(struct diff_row *row, double error)
 	}
 }
 
+/* Of runs that are exactly alike each change is certain. */
+static void judge_exact(struct diff_row *row)
+{
+	row->probability = row->change != 0 ? 0 : 1;
+	row->low = row->high = row->change;
+	row->ratio_low = row->ratio_high = row->ratio;
+}
+
 static enum diff_verdict verdict_of(const struct diff_row *row)
 {
 	double base = row->sides[DIFF_BASE].value, new = row->sides[DIFF_NEW].value;
@@ -279,6 +287,8 @@ static void judge(struct diff_row *row)
 			judge_by_ratio(row, hypot(left, right));
 		else
 			judge_by_change(row, error);
+	} else if (row->evidence != DIFF_BY_NOTHING) {
+		judge_exact(row);
 	}
 	row->verdict = verdict_of(row);
 }

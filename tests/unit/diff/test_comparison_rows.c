@@ -248,6 +248,36 @@ static void a_change_below_one_percent_is_none(void **state)
 	}
 }
 
+/* Page faults of a program that does the same each time. */
+static void runs_without_any_scatter_are_certain(void **state)
+{
+	static const struct {
+		double new;
+		enum diff_verdict verdict;
+	} rows[] = {{2000, DIFF_GREW}, {500, DIFF_SHRANK}, {1000, DIFF_SAME}, {1005, DIFF_SAME}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct diff_key key;
+
+		if (i)
+			setup(state);
+		key = sides_key(&sides, CPU, DIFF_PROCESS, "app");
+		for (int side = 0; side < DIFF_SIDES; side++)
+			for (uint32_t slice = 0; slice < 20; slice++) {
+				sides_slice(&sides, (enum diff_side)side, NS_PER_SECOND,
+					    slice / 10);
+				sides_add(&sides, (enum diff_side)side, key,
+					  side ? rows[i].new : 1000, 0);
+			}
+		assert_int_equal(sides_compare(&sides, (struct diff_work){.per = DIFF_PER_RUN}), 0);
+		assert_int_equal(process("app")->verdict, rows[i].verdict);
+		assert_float_equal(process("app")->ratio_low, rows[i].new / 1000 - 1, 1e-6);
+		assert_float_equal(process("app")->high, 10 * (rows[i].new - 1000), 1e-2);
+		if (i + 1 < sizeof(rows) / sizeof(*rows))
+			teardown(state);
+	}
+}
+
 static void what_one_side_cannot_have_is_no_news(void **state)
 {
 	struct diff_key function;
@@ -284,6 +314,7 @@ int main(void)
 		TEST(all_rows_share_one_risk_by_their_size),
 		TEST(without_slices_only_samples_are_judged),
 		TEST(a_change_below_one_percent_is_none),
+		TEST(runs_without_any_scatter_are_certain),
 		TEST(what_one_side_cannot_have_is_no_news),
 		TEST(sides_without_a_kind_in_common_are_refused),
 	};
