@@ -44,10 +44,12 @@ struct kernel_work {
 	const struct analysis *analysis;
 	struct call calls[CALLS];
 	size_t call_count;
-	uint64_t all, faults, copies; /* faults: with copies of pages that are written */
-	uint64_t spinning;	      /* in functions that wait for a spin lock */
-	const char *spinner;	      /* one of them */
-	uint64_t entries;	      /* between the program and the call */
+	uint64_t all, faults;
+	uint64_t handled,
+		copies;	     /* of faults: beyond the entry; copies of pages that are written */
+	uint64_t spinning;   /* in functions that wait for a spin lock */
+	const char *spinner; /* one of them */
+	uint64_t entries;    /* between the program and the call */
 };
 
 static bool begins_with(const char *text, const char *start)
@@ -166,7 +168,7 @@ static bool call_of_library(const char *name)
 /* What one stack has. */
 struct stack_marks {
 	const char *call, *spinner; /* NULL: none */
-	bool fault, copy, entry, wait, take, write;
+	bool fault, handled, copy, entry, wait, take, write;
 };
 
 static void mark_kernel(struct stack_marks *marks, const struct function *function, bool is_near)
@@ -174,6 +176,7 @@ static void mark_kernel(struct stack_marks *marks, const struct function *functi
 	const char *name = function->name, *call = call_name(function);
 
 	marks->fault |= is_fault(name);
+	marks->handled |= !strcmp(name, "handle_mm_fault");
 	marks->entry |= begins_with(name, "entry_SYSCALL") || begins_with(name, "do_syscall_64") ||
 			begins_with(name, "syscall_") || begins_with(name, "el0_svc");
 	marks->copy |= is_near && copies(name);
@@ -219,6 +222,7 @@ static void add_stack(void *context, const struct row_weight *weight)
 		work->spinner = marks.spinner;
 	}
 	work->faults += marks.fault ? value : 0;
+	work->handled += marks.handled ? value : 0;
 	work->copies += marks.fault && marks.write ? value : 0;
 	work->entries += marks.entry && !marks.call ? value : 0;
 	if (!call)
@@ -440,7 +444,10 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 static void say_storm(struct finding *finding, const struct kernel_work *work,
 		      const struct call *freeing)
 {
-	if (finding_percent((double)work->copies, (double)work->faults) >= CALL_PERCENT) {
+	/* Of virtual machines, the entry may take most of a fault. */
+	uint64_t handled = work->handled ? work->handled : work->faults;
+
+	if (finding_percent((double)work->copies, (double)handled) >= CALL_PERCENT) {
 		finding_say(finding->cause, "page-fault storm: pages are copied when they are "
 					    "written (shared since a fork)");
 		finding_say(finding->next, "write to less memory while a child shares it");
