@@ -179,18 +179,6 @@ static double queue_severity(const struct analysis *analysis, const struct activ
 	return of_active < of_interval ? of_active : of_interval;
 }
 
-/* Whether it is one other program that this one waits for, or a whole machine that is busy. */
-static bool has_one_rival(const struct analysis *analysis, const struct activity *activity)
-{
-	struct rival rivals[RIVALS];
-	uint64_t all_ns;
-
-	if (analysis->rows->busy_percent < CPU_BUSY_PERCENT)
-		return true;
-	return rivals_of(analysis, activity, rivals, &all_ns) > 0 &&
-	       finding_percent((double)rivals[0].value_ns, (double)all_ns) >= RIVAL_PERCENT;
-}
-
 /* Whether its threads wait for each other. */
 static bool is_its_own_rival(const struct analysis *analysis, const struct activity *activity)
 {
@@ -233,8 +221,6 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 		return;
 	finding.cost = finding_cost(analysis->rows, activity->runqueue_ns);
 	finding_say_who(&finding, analysis, activity);
-	if (analysis->has_targets && !has_one_rival(analysis, activity))
-		finding.tier = FINDING_OF_HOST;
 	finding_say(finding.cause, "waits for a CPU that %s use",
 		    is_own ? "its own threads" : "others");
 	say_rivals(&finding, analysis, activity);

@@ -9,8 +9,8 @@
 /* Of a wait, in service at the device: less, and something else holds it up. */
 #define DEVICE_PART_PERCENT 50
 /* Of the limit, used by the groups that it was seen to hold: who uses less is not held back by it.
- * Not all of a cgroup need be targets, and bursts come to it before their mean does. */
-#define USED_PERCENT 50
+ * Not all of a cgroup need be targets, and of small limits the kernel's slices give half. */
+#define USED_PERCENT 30
 
 static bool is_near(double rate, double limit)
 {

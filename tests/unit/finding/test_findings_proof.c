@@ -50,26 +50,30 @@ static void of_two_findings_of_whatever_rules_that_with_more_time_comes_first(vo
 	}
 }
 
+/* On a machine with room, and on one that is busy with whatever. */
 static void waiting_for_a_cpu_for_longer_than_having_one_comes_before_computing(void **state)
 {
-	struct fake_profile fake;
-	struct findings findings;
+	for (int is_busy = 0; is_busy < 2; is_busy++) {
+		struct fake_profile fake;
+		struct findings findings;
 
-	account_begin(&fake, ALL, 10 * SECOND, 10 * SECOND);
-	profile_info(fake.profile)->has_targets = true;
-	account_process(&fake, &(struct account_process){.pid = 5,
-							 .comm = "app",
-							 .run_ns = 2 * SECOND,
-							 .run_delay_ns = 8 * SECOND,
-							 .involuntary = 1000});
-	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 1000, 8 * MS, 1, FAKE_IPS(),
-		      FAKE_IPS(ACCOUNT_MAIN));
-	account_on_cpu(&fake, 5, "app", 2 * SECOND);
-	account_samples(&fake, 5, "app", 198, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
-	account_end(&fake);
-	findings = findings_of(&fake);
-	assert_string_equal(findings.findings[0].rule, "queue_bound");
-	assert_non_null(finding_of(&findings, "cpu_bound"));
+		account_begin(&fake, ALL, is_busy ? 20 * SECOND : 10 * SECOND,
+			      is_busy ? 0 : 10 * SECOND);
+		profile_info(fake.profile)->has_targets = true;
+		account_process(&fake, &(struct account_process){.pid = 5,
+								 .comm = "app",
+								 .run_ns = 2 * SECOND,
+								 .run_delay_ns = 8 * SECOND,
+								 .involuntary = 1000});
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 1000, 8 * MS, 1, FAKE_IPS(),
+			      FAKE_IPS(ACCOUNT_MAIN));
+		account_on_cpu(&fake, 5, "app", 2 * SECOND);
+		account_samples(&fake, 5, "app", 198, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+		account_end(&fake);
+		findings = findings_of(&fake);
+		assert_string_equal(findings.findings[0].rule, "queue_bound");
+		assert_non_null(finding_of(&findings, "cpu_bound"));
+	}
 }
 
 /* ---- places ---- */

@@ -78,9 +78,15 @@ static void a_limit_counts_when_the_rate_comes_near_it(void **state)
 		const char *text;
 		bool holds_back;
 	} limits[] = {
-		{"90 reads/s in /app", true},	    {"90000 reads/s in /app", false},
-		{"90 writes/s in /app", false},	    {"wiops=90 riops=100 in /app", true},
-		{"rbps=1073741824 in /app", false}, {"400000 bytes read/s in /app", true},
+		{"90 reads/s in /app", true},
+		{"90000 reads/s in /app", false},
+		{"90 writes/s in /app", false},
+		{"wiops=90 riops=100 in /app", true},
+		{"rbps=1073741824 in /app", false},
+		{"400000 bytes read/s in /app", true},
+		/* Less than a third of it is used. */
+		{"400 reads/s in /app", false},
+		{"250 reads/s in /app", true},
 	};
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
