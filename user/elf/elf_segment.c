@@ -51,6 +51,25 @@ bool elf_segments_offset(const struct elf_segments *segments, uint64_t address,
 	return false;
 }
 
+bool elf_segments_page_is_shared(const struct elf_segments *segments, uint64_t address)
+{
+	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1, offset, left;
+
+	if (!elf_segments_offset(segments, address, &offset, &left))
+		return false;
+	for (size_t i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->items[i];
+		uint64_t start = segment->offset & ~page_mask;
+		uint64_t end = (segment->offset + segment->file_size + page_mask) & ~page_mask;
+
+		if (segment->type == PT_LOAD && (segment->flags & PF_W) && segment->file_size &&
+		    segment->address + segment->file_size <= address && offset >= start &&
+		    offset < end)
+			return true;
+	}
+	return false;
+}
+
 bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_end,
 		       uint64_t map_offset, uint64_t *ret_bias)
 {

@@ -39,6 +39,9 @@ bool elf_segments_address(const struct elf_segments *segments, uint64_t offset,
  * are from it on. */
 bool elf_segments_offset(const struct elf_segments *segments, uint64_t address,
 			 uint64_t *ret_offset, uint64_t *ret_size);
+/* Does a writable segment at a lower address have the page of the file with this byte, too? A seam
+ * of two segments without padding (lld) is mapped twice. */
+bool elf_segments_page_is_shared(const struct elf_segments *segments, uint64_t address);
 /* The load bias, which is to be subtracted from an address of a process to get the one as linked,
  * for an executable mapping that shows the file from map_offset on. Of two executable segments in
  * its first page it belongs to the one that is linked there, or has as many pages. false: no

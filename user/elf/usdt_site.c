@@ -40,6 +40,8 @@ bool usdt_site_at(const struct elf_file *file, uint64_t address, uint64_t semaph
 	if (!find_offset(file, address, &site.offset) ||
 	    (semaphore && !find_offset(file, semaphore, &site.semaphore_offset)))
 		return false;
+	site.semaphore_is_shadowed =
+		semaphore && elf_segments_page_is_shared(&file->segments, semaphore);
 	*ret_site = site;
 	return true;
 }

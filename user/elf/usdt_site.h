@@ -11,6 +11,9 @@
 struct usdt_site {
 	uint64_t offset;	   /* of the instruction in the file */
 	uint64_t semaphore_offset; /* of its counter of tracers in the file; 0: none */
+	/* An earlier mapping shows the semaphore's page. While that is writable, which it is when a
+	 * program starts, the kernel raises the counter there, and the program's own stays 0. */
+	bool semaphore_is_shadowed;
 };
 
 /* Of addresses as linked; semaphore 0: none. false: the file does not have them. */

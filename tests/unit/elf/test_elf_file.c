@@ -87,6 +87,32 @@ static void executable_segment_wins_where_two_share_a_page(void **state)
 	assert_false(elf_segments_address(&segments, 0x2800, &address));
 }
 
+static void page_at_a_seam_of_writable_segments_is_shared(void **state)
+{
+	struct elf_segment items[] = {
+		{.type = PT_LOAD,
+		 .flags = PF_R | PF_W,
+		 .offset = 0x9d0,
+		 .address = 0x29d0,
+		 .file_size = 0x1e8},
+		{.type = PT_LOAD,
+		 .flags = PF_R | PF_W,
+		 .offset = 0xbb8,
+		 .address = 0x3bb8,
+		 .file_size = 0x40},
+	};
+	const struct elf_segments segments = {.items = items, .count = 2};
+
+	assert_true(elf_segments_page_is_shared(&segments, 0x3bc0));
+	assert_false(elf_segments_page_is_shared(&segments, 0x29e0));
+	assert_false(elf_segments_page_is_shared(&segments, 0x9000));
+	items[0].flags = PF_R;
+	assert_false(elf_segments_page_is_shared(&segments, 0x3bc0));
+	items[0].flags = PF_R | PF_W;
+	items[1].offset = 0x100000;
+	assert_false(elf_segments_page_is_shared(&segments, 0x3bc0));
+}
+
 static void refuses_what_is_no_elf_file(void **state)
 {
 	static const uint8_t text[] =
@@ -214,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_sections_and_addresses),
 		cmocka_unit_test(executable_segment_wins_where_two_share_a_page),
+		cmocka_unit_test(page_at_a_seam_of_writable_segments_is_shared),
 		cmocka_unit_test(refuses_what_is_no_elf_file),
 		cmocka_unit_test(what_cannot_be_read_is_not_called_no_elf_file),
 		cmocka_unit_test(refuses_the_other_byte_order),

@@ -65,6 +65,7 @@ static bool add_site(struct finding *finding, enum region_role role, uint64_t ad
 
 	if (!usdt_site_at(finding->file, address, semaphore, &site))
 		return true;
+	finding->sites->shadowed += site.semaphore_is_shadowed;
 	item = array_add(&finding->sites->items);
 	finding->failed = !item;
 	if (item)

@@ -35,7 +35,8 @@ struct region_site {
 
 struct region_sites {
 	ARRAY_OF(struct region_site) items;
-	uint32_t refused; /* probes of pairs that are on instructions which cannot be probed */
+	uint32_t refused;  /* probes of pairs that are on instructions which cannot be probed */
+	uint32_t shadowed; /* whose semaphores the kernel may raise elsewhere (elf/usdt_site.h) */
 	uint32_t refused_functions; /* of pairs: their first instructions cannot be probed */
 };
 

@@ -56,6 +56,13 @@ static void watch_marks(struct source *source, int fd, const char *path, struct 
 			    "%u functions of --region in %s are not watched: probes on their first "
 			    "instructions may break the program",
 			    sites->refused_functions, path);
+	if (sites->shadowed)
+		log_warning(log,
+			    "regions of processes that load %s from now on are not watched: other "
+			    "data shares the page of its USDT semaphores, which the kernel raises "
+			    "there; attach with --pid, or link with "
+			    "-Wl,-z,separate-loadable-segments",
+			    path);
 	if (!sites->items.count)
 		return;
 	if (describe_sites(source, sites) < 0)
