@@ -247,9 +247,9 @@ static __always_inline void connect_ends(struct sock *sk, bool is_connected, __u
 		network_add_length(&row->connects, now_ns > begin_ns ? now_ns - begin_ns : 0);
 		return;
 	}
-	/* Without an error either the process has closed the socket, or all its ports are in use.
-	 */
-	if (!error && !sk->__sk_common.skc_num)
+	/* Without an error either the process has closed the socket, which shuts it down, or all
+	 * its ports are in use. */
+	if (!error && !sk->sk_shutdown && !sk->__sk_common.skc_num)
 		error = EADDRNOTAVAIL;
 	network_add_failure(row, error);
 }

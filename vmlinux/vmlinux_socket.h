@@ -75,6 +75,7 @@ struct sock {
 	} sk_backlog;
 	int sk_wmem_queued, sk_sndbuf;
 	int sk_err;
+	__u8 sk_shutdown;
 	__u8 sk_userlocks : 4;
 	__u16 sk_protocol;
 	__u16 sk_type;
