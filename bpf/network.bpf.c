@@ -262,6 +262,7 @@ static __always_inline void accepted(struct sock *sk)
 		return;
 	socket->role = PKBPF_NETWORK_SERVER;
 	socket->flags = NETWORK_FRESH | NETWORK_ACCEPTED;
+	socket->port = sk->__sk_common.skc_num;
 }
 
 /* The current thread closes a connection. It has accepted it, if it has a file. */

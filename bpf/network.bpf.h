@@ -61,7 +61,7 @@ struct network_socket {
 	__u8 role;	   /* enum pkbpf_network_role, when it is known from the connection */
 	/* Bits NETWORK_FRESH and NETWORK_ACCEPTED. */
 	__u8 flags;
-	__u16 reserved;
+	__u16 port; /* that accepted it; 0: not seen. A reset takes the socket's own. */
 };
 
 #define NETWORK_FRESH	 1 /* connected in the interval, and no message yet */
@@ -235,6 +235,8 @@ static __noinline __u32 network_socket_look(struct sock *sk, struct network_sock
 	key.tid = (__u32)socket->owner;
 	network_peer_of(sk, socket->role, &key.peer, &name);
 	socket->role = key.peer.role;
+	if (socket->role == PKBPF_NETWORK_SERVER && !key.peer.port)
+		key.peer.port = socket->port;
 	number = network_row_or_others(&key, &name, is_first);
 	row = bpf_map_lookup_elem(&network_rows, &number);
 	if (!row)
