@@ -139,6 +139,15 @@ static __always_inline __u32 label_of(const struct pkbpf_network_row *row)
 	return label;
 }
 
+/* Threads may have names of their own. */
+static __always_inline void network_process_comm(char *comm)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	task = BPF_CORE_READ(task, group_leader);
+	bpf_core_read(comm, PKBPF_COMM_SIZE, &task->comm);
+}
+
 /* Returns the number of the row of a key; creates the row if it is the first.
  * PKBPF_NETWORK_NO_ROW: no room. */
 static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
@@ -157,7 +166,10 @@ static __noinline __u32 network_row_number(const struct pkbpf_network_key *key,
 		return PKBPF_NETWORK_NO_ROW;
 	row->key = *key;
 	row->cgroup_id = bpf_get_current_cgroup_id();
-	current_comm((__u64 *)row->comm);
+	if (key->tid)
+		current_comm((__u64 *)row->comm);
+	else
+		network_process_comm(row->comm);
 	__builtin_memcpy(row->name, name->text, sizeof(row->name));
 	row->name_bytes = name->bytes;
 	row->peer_pid = name->pid;

@@ -124,7 +124,7 @@ static __noinline int pipe_end_look(struct network_pipe_end *end,
 	end->owner = network_owner(pid_tgid);
 	end->pid = pid_tgid >> 32;
 	end->row = PKBPF_NETWORK_NO_ROW;
-	current_comm((__u64 *)end->comm);
+	network_process_comm(end->comm);
 	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
 	key.pid = pid_tgid >> 32;

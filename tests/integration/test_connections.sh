@@ -35,4 +35,20 @@ cost = report["cost"]
 used = (cost["max_resident_bytes"] + cost["bpf_map_bytes"]) >> 20
 checks.check(used <= 256, f"{used} MiB of memory")
 PYTHON
+
+begin "connections that were given up or reset, and a server's thread with a name"
+"$pkbpf" -q -e network -o ends.json -- python3 "$here/network_ends.py" >counts 2>said || give_up "status $?: $(cat said counts)"
+checker - ends.json counts <<'PYTHON'
+import sys
+import checks
+
+peers = checks.read_report(sys.argv[1])["peers"]
+full, reset, named, given_up = map(int, open(sys.argv[2], encoding="ascii").read().split())
+failures = {f["errno"]: f["count"] for p in peers if p.get("port") == full and p["role"] == "client" for f in p["failures"]}
+checks.check(given_up and failures == {0: given_up}, f"{given_up} connections were given up: {failures}")
+servers = [(p["port"], p["accepted"]) for p in peers if p["role"] == "server" and p["accepted"] == 5]
+checks.check(servers == [(reset, 5)], f"5 connections were accepted at port {reset}: {servers}")
+names = {p["peer_comm"] for p in peers if p["role"] == "client" and p.get("port") == named}
+checks.check(names == {"a-process"}, f"the server is {names}")
+PYTHON
 conclude
