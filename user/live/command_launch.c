@@ -10,9 +10,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "live/command_environment.h"
 #include "source/alloc/sampler_library.h"
 
 /* What shells say of a command that exists but cannot be started, and of one that does not. */
@@ -38,6 +42,129 @@ struct command {
 	int status;
 };
 
+/* All that would need memory or a user database after fork(), where another thread may have held
+ * the lock of either. */
+struct launch_plan {
+	const struct invoking_user *user;
+	const sigset_t *mask;
+	const struct command_libraries *libraries; /* NULL: none */
+	gid_t *groups;				   /* of the user behind sudo */
+	int group_count;
+	struct command_environment plain, with_libraries;
+};
+
+/* ---- the plan ---- */
+
+/* sudo has set these for root; the command shall find what its user had. */
+static int restore_environment(struct command_environment *environment,
+			       const struct invoking_user *user)
+{
+	static const char *const of_sudo[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"};
+	int err = 0;
+
+	if (user->name)
+		err = command_environment_set(environment, "USER", user->name);
+	if (user->name && !err)
+		err = command_environment_set(environment, "LOGNAME", user->name);
+	if (user->home && !err)
+		err = command_environment_set(environment, "HOME", user->home);
+	for (size_t i = 0; i < ARRAY_SIZE(of_sudo); i++)
+		command_environment_unset(environment, of_sudo[i]);
+	return err;
+}
+
+/* Joins two values; either may be missing. */
+static int set_joined(struct command_environment *environment, const char *name, const char *first,
+		      const char *second)
+{
+	bool has_both = first && *first && second && *second;
+	_cleanup_free_ char *value = NULL;
+
+	if (asprintf(&value, "%s%s%s", first ? first : "", has_both ? ":" : "",
+		     second ? second : "") < 0)
+		return -ENOMEM;
+	return command_environment_set(environment, name, value);
+}
+
+static int add_sampler(struct command_environment *environment,
+		       const struct command_libraries *libraries)
+{
+	int err;
+
+	if (!libraries->sampler[0])
+		return 0;
+	/* Before others: what they allocate counts as the program's. */
+	err = set_joined(environment, "LD_PRELOAD", libraries->sampler,
+			 command_environment_get(environment, "LD_PRELOAD"));
+	if (!err && libraries->interval[0])
+		err = command_environment_set(environment, SAMPLER_LIBRARY_INTERVAL,
+					      libraries->interval);
+	/* Address sanitizers refuse to start behind another library. The sampler does nothing
+	 * there. */
+	err = err ? err
+		  : set_joined(environment, "ASAN_OPTIONS",
+			       command_environment_get(environment, "ASAN_OPTIONS"),
+			       "verify_asan_link_order=0");
+	if (!err && libraries->python_objects)
+		err = command_environment_set(environment, "PYTHONMALLOC", "malloc");
+	return err;
+}
+
+/* The headers of both load it when the program first marks something. What the user has set is the
+ * user's choice. */
+static int add_regions(struct command_environment *environment,
+		       const struct command_libraries *libraries)
+{
+	static const char *const names[] = {"NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64"};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && libraries->regions[0] && !err; i++) {
+		if (!command_environment_get(environment, names[i]))
+			err = command_environment_set(environment, names[i], libraries->regions);
+	}
+	return err;
+}
+
+static int plan_environment(struct launch_plan *plan)
+{
+	int err = command_environment_copy(environ, &plan->plain);
+
+	if (!err && plan->user->behind_sudo)
+		err = restore_environment(&plan->plain, plan->user);
+	if (err || !plan->libraries)
+		return err;
+	err = command_environment_copy(plan->plain.words.items, &plan->with_libraries);
+	err = err ? err : add_sampler(&plan->with_libraries, plan->libraries);
+	return err ? err : add_regions(&plan->with_libraries, plan->libraries);
+}
+
+static int plan_groups(struct launch_plan *plan)
+{
+	const struct invoking_user *user = plan->user;
+	int count = 1, last;
+
+	do {
+		gid_t *groups = realloc(plan->groups, (size_t)count * sizeof(*groups));
+
+		if (!groups)
+			return -ENOMEM;
+		plan->groups = groups;
+		groups[0] = user->gid;
+		plan->group_count = last = count;
+		/* Tells how many there are when they find no room. */
+	} while (user->name && getgrouplist(user->name, user->gid, plan->groups, &count) < 0 &&
+		 count > last);
+	plan->group_count = count;
+	return 0;
+}
+
+static void plan_done(struct launch_plan *plan)
+{
+	free(plan->groups);
+	command_environment_done(&plan->plain);
+	command_environment_done(&plan->with_libraries);
+}
+
 /* ---- in the child: only until exec, and nothing of ours may be relied on ---- */
 
 static void fail_child(int result_fd, enum launch_stage stage)
@@ -48,34 +175,15 @@ static void fail_child(int result_fd, enum launch_stage stage)
 	_exit(STATUS_NOT_FOUND);
 }
 
-/* sudo has set these for root; the command shall find what its user had. */
-static void restore_environment(const struct invoking_user *user)
+/* Groups first: without root's rights they could not be changed any more. By system calls: the C
+ * library would ask threads for it that are not here. */
+static bool drop_rights(const struct launch_plan *plan)
 {
-	static const char *const of_sudo[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"};
+	const struct invoking_user *user = plan->user;
 
-	if (user->name) {
-		setenv("USER", user->name, 1);
-		setenv("LOGNAME", user->name, 1);
-	}
-	if (user->home)
-		setenv("HOME", user->home, 1);
-	for (size_t i = 0; i < sizeof(of_sudo) / sizeof(of_sudo[0]); i++)
-		unsetenv(of_sudo[i]);
-}
-
-/* Groups first: without root's rights they could not be changed any more. */
-static int drop_rights(const struct invoking_user *user)
-{
-	int err;
-
-	if (user->name)
-		err = initgroups(user->name, user->gid);
-	else
-		err = setgroups(1, &user->gid);
-	if (err < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
-	    setresuid(user->uid, user->uid, user->uid) < 0)
-		return -errno;
-	return 0;
+	return syscall(SYS_setgroups, plan->group_count, plan->groups) == 0 &&
+	       syscall(SYS_setresgid, user->gid, user->gid, user->gid) == 0 &&
+	       syscall(SYS_setresuid, user->uid, user->uid, user->uid) == 0;
 }
 
 /* Without reading: a byte from the pipe would be one that the command has received. */
@@ -89,59 +197,30 @@ static void wait_for_go(int go_fd)
 		_exit(STATUS_NOT_STARTED); /* the parent has given up */
 }
 
-/* A library that cannot be read would make the loader complain on the command's stderr. */
-static void add_sampler(const struct command_libraries *libraries)
+static bool can_read(const char *path)
 {
-	const char *others = getenv("LD_PRELOAD"), *sanitizer = getenv("ASAN_OPTIONS");
-	char *list;
-
-	if (!libraries->sampler[0] || access(libraries->sampler, R_OK))
-		return;
-	/* Before others: what they allocate counts as the program's. */
-	if (asprintf(&list, "%s%s%s", libraries->sampler, others && *others ? ":" : "",
-		     others ? others : "") < 0)
-		return;
-	setenv("LD_PRELOAD", list, 1);
-	free(list);
-	if (libraries->interval[0])
-		setenv(SAMPLER_LIBRARY_INTERVAL, libraries->interval, 1);
-	/* Address sanitizers refuse to start behind another library. The sampler does nothing
-	 * there. */
-	if (asprintf(&list, "%s%sverify_asan_link_order=0", sanitizer ? sanitizer : "",
-		     sanitizer && *sanitizer ? ":" : "") >= 0) {
-		setenv("ASAN_OPTIONS", list, 1);
-		free(list);
-	}
-	if (libraries->python_objects)
-		setenv("PYTHONMALLOC", "malloc", 1);
+	return !path[0] || access(path, R_OK) == 0;
 }
 
-/* The headers of both load it when the program first marks something. What the user has set is the
- * user's choice. */
-static void add_regions(const struct command_libraries *libraries)
+/* A library that the user cannot read would make the loader complain on the command's stderr. Both
+ * are installed in one folder. */
+static bool can_read_libraries(const struct command_libraries *libraries)
 {
-	if (!libraries->regions[0] || access(libraries->regions, R_OK))
-		return;
-	setenv("NVTX_INJECTION64_PATH", libraries->regions, 0);
-	setenv("INTEL_LIBITTNOTIFY64", libraries->regions, 0);
+	return libraries && can_read(libraries->sampler) && can_read(libraries->regions);
 }
 
-static void run_child(const struct command *command, const struct invoking_user *user,
-		      const sigset_t *mask, const struct command_libraries *libraries, int go_fd,
+static void run_child(const struct command *command, const struct launch_plan *plan, int go_fd,
 		      int result_fd)
 {
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	if (user->behind_sudo) {
-		if (drop_rights(user) < 0)
-			fail_child(result_fd, STAGE_RIGHTS);
-		restore_environment(user);
-	}
-	if (libraries) {
-		add_sampler(libraries);
-		add_regions(libraries);
-	}
+	const struct command_environment *environment = &plan->plain;
+
+	sigprocmask(SIG_SETMASK, plan->mask, NULL);
+	if (plan->user->behind_sudo && !drop_rights(plan))
+		fail_child(result_fd, STAGE_RIGHTS);
+	if (can_read_libraries(plan->libraries))
+		environment = &plan->with_libraries;
 	wait_for_go(go_fd);
-	execvp(command->argv[0], command->argv);
+	execvpe(command->argv[0], command->argv, environment->words.items);
 	fail_child(result_fd, STAGE_EXEC);
 }
 
@@ -165,10 +244,15 @@ struct command *command_launch(char *const argv[], const struct invoking_user *u
 			       const sigset_t *mask, const struct command_libraries *libraries,
 			       struct error *error)
 {
+	_cleanup_(plan_done) struct launch_plan plan = {
+		.user = user, .mask = mask, .libraries = libraries};
 	struct command *command = calloc(1, sizeof(*command));
 	int go[2], result[2];
-	int err = command ? pipe_pairs(go, result) : -ENOMEM;
+	int err = command ? plan_environment(&plan) : -ENOMEM;
 
+	if (!err && user->behind_sudo)
+		err = plan_groups(&plan);
+	err = err ? err : pipe_pairs(go, result);
 	if (err < 0)
 		goto failed;
 	command->argv = argv;
@@ -177,7 +261,7 @@ struct command *command_launch(char *const argv[], const struct invoking_user *u
 	if (command->pid == 0) {
 		close(go[1]);
 		close(result[0]);
-		run_child(command, user, mask, libraries, go[0], result[1]);
+		run_child(command, &plan, go[0], result[1]);
 	}
 	close(go[0]);
 	close(result[1]);

@@ -24,8 +24,7 @@ struct command_libraries {
 };
 
 /* Forks; libraries may be NULL. The child takes the signal mask `mask` and the rights of user (when
- * behind sudo), then waits. argv (borrowed) ends in NULL. Call while the program has one thread.
- * NULL with the sentence on failure. */
+ * behind sudo), then waits. argv (borrowed) ends in NULL. NULL with the sentence on failure. */
 struct command *command_launch(char *const argv[], const struct invoking_user *user,
 			       const sigset_t *mask, const struct command_libraries *libraries,
 			       struct error *error);

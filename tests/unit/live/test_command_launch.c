@@ -198,6 +198,38 @@ static void behind_sudo_the_command_runs_as_the_user(void **state)
 	unsetenv("SUDO_COMMAND");
 }
 
+static int status_with(const struct command_libraries *libraries, const char *script)
+{
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+	struct invoking_user user = {0};
+	struct command *command;
+	struct error error;
+	sigset_t mask;
+	int status;
+
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	command = command_launch(argv, &user, &mask, libraries, &error);
+	assert_non_null(command);
+	assert_int_equal(command_release(command, &error), 0);
+	status = command_wait(command);
+	command_free(command);
+	return status;
+}
+
+static void libraries_are_in_the_environment_of_the_command_alone(void **state)
+{
+	struct command_libraries libraries = {.regions = "/dev/null", .python_objects = true};
+	static const char set[] = "test $NVTX_INJECTION64_PATH = /dev/null && "
+				  "test $INTEL_LIBITTNOTIFY64 = mine && test -z \"$PYTHONMALLOC\"";
+
+	setenv("INTEL_LIBITTNOTIFY64", "mine", 1);
+	assert_int_equal(status_with(&libraries, set), 0);
+	assert_null(getenv("NVTX_INJECTION64_PATH"));
+	snprintf(libraries.regions, sizeof(libraries.regions), "/nowhere/library.so");
+	assert_int_equal(status_with(&libraries, "test -z \"$NVTX_INJECTION64_PATH\""), 0);
+	unsetenv("INTEL_LIBITTNOTIFY64");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +239,7 @@ int main(void)
 		cmocka_unit_test(nothing_runs_before_it_is_released),
 		cmocka_unit_test(a_command_that_is_given_up_never_runs),
 		cmocka_unit_test(a_command_killed_while_it_waits_is_no_success),
+		cmocka_unit_test(libraries_are_in_the_environment_of_the_command_alone),
 		cmocka_unit_test(behind_sudo_the_command_runs_as_the_user),
 	};
 
