@@ -139,6 +139,55 @@ static void deleted_files_take_no_more_of_the_disk_than_allowed(void **state)
 	assert_contents(mapped_file_open(fixture->table, installed), "installed");
 }
 
+/* The file at `path` as a record about a mapping has it, which knows the generation of the inode.
+ */
+static struct mapped_file *map_numbered(struct fixture *fixture, const struct stat *status,
+					const char *path, uint32_t generation)
+{
+	struct mapping_view view = {
+		.inode_generation = generation,
+		.pid = 7,
+		.start = 0x1000,
+		.end = 0x2000,
+		.inode = status->st_ino,
+		.device_major = major(status->st_dev),
+		.device_minor = minor(status->st_dev),
+		.path = path,
+	};
+	struct mapped_file *file = NULL;
+
+	assert_int_equal(mapped_file_table_add(fixture->table, &view, &file), 0);
+	return file;
+}
+
+static void a_generation_belongs_to_the_file_that_is_open_or_was_never_looked_at(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapped_file *first, *open, *closed;
+	struct stat first_status, open_status, closed_status;
+
+	temp_tree_file(&fixture->tree, "first", "never looked at");
+	first_status = temp_tree_stat(&fixture->tree, "first");
+	first = map_file(fixture, "first", "/first");
+	assert_ptr_equal(map_numbered(fixture, &first_status, "/first", 5), first);
+
+	temp_tree_file(&fixture->tree, "closed", "deleted");
+	closed_status = temp_tree_stat(&fixture->tree, "closed");
+	closed = map_file(fixture, "closed", "/closed");
+	assert_contents(mapped_file_open(fixture->table, closed), "deleted");
+	unlink(temp_tree_path(&fixture->tree, "closed"));
+	open_and_delete(fixture, 200, MAPPED_FILES_MAX_DELETED_BYTES / 16);
+	assert_ptr_not_equal(map_numbered(fixture, &closed_status, "/closed", 5), closed);
+	assert_ptr_equal(map_numbered(fixture, &closed_status, "/closed", 5),
+			 map_numbered(fixture, &closed_status, "/closed", 5));
+
+	temp_tree_file(&fixture->tree, "open", "contents");
+	open_status = temp_tree_stat(&fixture->tree, "open");
+	open = map_file(fixture, "open", "/open");
+	assert_contents(mapped_file_open(fixture->table, open), "contents");
+	assert_ptr_equal(map_numbered(fixture, &open_status, "/open", 5), open);
+}
+
 static void small_deleted_files_are_kept(void **state)
 {
 	assert_int_equal(open_and_delete(*state, 200, 16384), 200);
@@ -153,6 +202,7 @@ int main(void)
 		KEEP_TEST(a_forgotten_file_is_closed),
 		KEEP_TEST(keeps_no_more_descriptors_than_half_of_the_limit),
 		KEEP_TEST(deleted_files_take_no_more_of_the_disk_than_allowed),
+		KEEP_TEST(a_generation_belongs_to_the_file_that_is_open_or_was_never_looked_at),
 		KEEP_TEST(small_deleted_files_are_kept),
 	};
 

@@ -272,6 +272,10 @@ static struct file *find_generation(struct mapped_file_table *table, struct fami
 	if (!newest || generation == 0 || newest->public.inode_generation == generation)
 		return newest;
 	if (newest->public.inode_generation == 0) {
+		/* Its inode lives as long as it is mapped or open here. Once closed, the number may
+		 * be that of another file: rather the same file twice than two files as one. */
+		if (newest->contents_known && newest->fd < 0)
+			return NULL;
 		if (!hash_map_put(&table->generations, generation_key(table, family, generation),
 				  newest->public.id))
 			return NULL;
