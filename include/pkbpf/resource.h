@@ -119,9 +119,10 @@ struct pkbpf_event_machine {
 	/* Time for which the CPUs ran threads, from one counter per CPU; 0: unknown. Missing in
 	 * older recordings. */
 	__u64 threads_ns;
+	__u64 cpu_count; /* online; 0: unknown. Missing in older recordings. */
 };
 
-_Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16 + 8, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16 + 8 + 8, "wire size");
 
 struct pkbpf_event_cgroup {
 	struct pkbpf_event_header header;

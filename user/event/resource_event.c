@@ -80,7 +80,10 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 		.irq_ns = record->irq_ns + record->softirq_ns,
 		.memory_bytes = record->memory_bytes,
 		.memory_available_bytes = record->memory_available_bytes,
-		.threads_ns = header->size >= sizeof(*record) ? record->threads_ns : 0,
+		.threads_ns = header->size >= offsetof(struct pkbpf_event_machine, cpu_count)
+				      ? record->threads_ns
+				      : 0,
+		.cpu_count = header->size >= sizeof(*record) ? record->cpu_count : 0,
 	};
 	return 0;
 }

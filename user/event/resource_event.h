@@ -45,6 +45,7 @@ struct machine_view {
 	uint64_t irq_ns;    /* included in busy_ns: hard and soft interrupts */
 	uint64_t memory_bytes, memory_available_bytes;
 	uint64_t threads_ns; /* the CPUs ran any thread; 0: unknown */
+	uint64_t cpu_count;  /* online; 0: unknown */
 };
 
 struct cgroup_view {

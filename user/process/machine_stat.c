@@ -20,6 +20,18 @@
 #define MEMINFO_MAX_BYTES (64 << 10)
 #define BYTES_PER_KIB	  1024
 
+/* The CPUs that are online have a line each, behind the first. */
+static uint64_t count_cpus(const char *stat)
+{
+	uint64_t count = 0;
+
+	while ((stat = strstr(stat, "\ncpu"))) {
+		stat += 4;
+		count += *stat >= '0' && *stat <= '9';
+	}
+	return count;
+}
+
 int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_second,
 		       struct pkbpf_event_machine *ret_machine)
 {
@@ -43,6 +55,7 @@ int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_sec
 		*fields[i] = strtoull(stat, &end, 10) * tick_ns;
 		stat = end;
 	}
+	machine.cpu_count = count_cpus(stat);
 	machine.memory_bytes = named_number(meminfo, "MemTotal:") * BYTES_PER_KIB;
 	machine.memory_available_bytes = named_number(meminfo, "MemAvailable:") * BYTES_PER_KIB;
 	*ret_machine = machine;

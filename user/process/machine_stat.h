@@ -7,7 +7,7 @@
 
 #include <pkbpf/resource.h>
 
-/* Parses the first line of /proc/stat, and /proc/meminfo (both NUL-terminated). Fills everything
+/* Parses the lines of CPUs of /proc/stat, and /proc/meminfo (both NUL-terminated). Fills everything
  * but the header. -EBADMSG. */
 int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_second,
 		       struct pkbpf_event_machine *ret_machine);

@@ -94,11 +94,12 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(47, F, machine.threads_ns),
 	RECORDED(48, F, machine.memory_bytes),
 	RECORDED(49, F, machine.memory_available_bytes),
+	RECORDED(50, F, machine.cpu_ns),
 };
 ALL_MEMBERS(struct profile_info, 1384 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
 ALL_MEMBERS(struct machine_figures, 912);
-ALL_MEMBERS(struct resource_machine, 80);
+ALL_MEMBERS(struct resource_machine, 88);
 TABLE(facts, SLICE_FACTS, F);
 #undef F
 

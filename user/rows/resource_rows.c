@@ -52,7 +52,7 @@ static void work_done(struct rows_work *work)
 static void measure_busy(struct resource_rows *rows, uint32_t cpu_count)
 {
 	struct resource_machine *machine = &rows->machine;
-	uint64_t all_ns = machine->elapsed_ns * cpu_count;
+	uint64_t all_ns = resource_machine_cpu_ns(machine, cpu_count);
 
 	if (all_ns > machine->idle_ns + machine->steal_ns)
 		machine->busy_ns = all_ns - machine->idle_ns - machine->steal_ns;

@@ -228,7 +228,7 @@ static void note_busy(struct top *top, const struct profile *slice)
 {
 	const struct profile_info *info = profile_info_read(slice);
 	struct resource_machine machine = resource_usage_machine(profile_resources(slice));
-	double whole = (double)machine.elapsed_ns * info->cpu_count;
+	double whole = (double)resource_machine_cpu_ns(&machine, info->cpu_count);
 	double rest = (double)machine.idle_ns + (double)machine.steal_ns;
 
 	memmove(top->history, top->history + 1, sizeof(top->history) - sizeof(*top->history));

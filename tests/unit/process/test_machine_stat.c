@@ -31,6 +31,17 @@ static void takes_all_times_and_the_memory(void **state)
 	assert_int_equal(machine.memory_available_bytes, 51200);
 }
 
+static void cpus_that_are_online_have_a_line_each(void **state)
+{
+	struct pkbpf_event_machine machine;
+
+	assert_int_equal(machine_stat_parse("cpu  1 2 3 4 5 6 7 8\ncpu0 1 2\ncpu12 3 4\n"
+					    "intr 5\ncpuset 9\n",
+					    "", 100, &machine),
+			 0);
+	assert_int_equal(machine.cpu_count, 2);
+}
+
 static void memory_that_is_not_told_is_zero(void **state)
 {
 	struct pkbpf_event_machine machine;
@@ -58,6 +69,7 @@ static void this_machine_has_been_idle_or_busy(void **state)
 	assert_true(machine.user_ns + machine.system_ns + machine.idle_ns > 0);
 	assert_true(machine.memory_bytes > machine.memory_available_bytes);
 	assert_true(machine.header.time_ns > 0);
+	assert_true(machine.cpu_count > 0);
 	assert_int_equal(machine_stat_read("/nowhere", &machine), -2);
 }
 
@@ -65,6 +77,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_all_times_and_the_memory),
+		cmocka_unit_test(cpus_that_are_online_have_a_line_each),
 		cmocka_unit_test(memory_that_is_not_told_is_zero),
 		cmocka_unit_test(refuses_what_is_no_stat),
 		cmocka_unit_test(this_machine_has_been_idle_or_busy),

@@ -90,6 +90,63 @@ static void recordings_without_the_time_of_all_threads_do_not_know_it(void **sta
 	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
 }
 
+static void read_cpus(struct resource_usage *usage, unsigned int moment, uint64_t busy_ns,
+		      uint64_t idle_ns, uint64_t cpu_count)
+{
+	struct pkbpf_event_machine machine = {
+		.header = {.size = sizeof(machine),
+			   .kind = PKBPF_EVENT_MACHINE,
+			   .flags = (uint16_t)moment,
+			   .time_ns = moment == START ? START_NS : END_NS},
+		.user_ns = busy_ns,
+		.idle_ns = idle_ns,
+		.cpu_count = cpu_count,
+	};
+
+	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
+}
+
+static void cpus_that_are_offline_have_no_time(void **state)
+{
+	const uint64_t length_ns = END_NS - START_NS;
+	struct resource_usage *usage = *state;
+	struct resource_machine machine;
+
+	read_cpus(usage, START, 0, 0, 1);
+	read_cpus(usage, END, 0, length_ns, 1);
+	machine = resource_usage_machine(usage);
+	assert_int_equal(machine.cpu_ns, length_ns);
+	assert_int_equal(resource_machine_cpu_ns(&machine, 4), length_ns);
+	read_cpus(usage, END, 0, length_ns, 0);
+	machine = resource_usage_machine(usage);
+	assert_int_equal(resource_machine_cpu_ns(&machine, 4), 4 * length_ns);
+}
+
+static void idle_time_that_jumps_with_the_cpus_is_what_is_left(void **state)
+{
+	const uint64_t length_ns = END_NS - START_NS;
+	struct resource_usage *usage = *state;
+
+	read_cpus(usage, START, 0, 1000 * length_ns, 4);
+	read_cpus(usage, END, length_ns, 0, 2);
+	assert_int_equal(resource_usage_machine(usage).cpu_ns, 3 * length_ns);
+	assert_int_equal(resource_usage_machine(usage).idle_ns, 2 * length_ns);
+}
+
+static void times_of_cpus_add_up_if_all_are_known(void **state)
+{
+	struct resource_machine machine = {.known = true, .elapsed_ns = 10, .cpu_ns = 40};
+	struct resource_usage *usage = *state;
+
+	resource_usage_put_machine(usage, &machine);
+	machine.cpu_ns = 20;
+	resource_usage_put_machine(usage, &machine);
+	assert_int_equal(resource_usage_machine(usage).cpu_ns, 60);
+	machine.cpu_ns = 0;
+	resource_usage_put_machine(usage, &machine);
+	assert_int_equal(resource_usage_machine(usage).cpu_ns, 0);
+}
+
 static void a_process_that_was_killed_for_want_of_memory_counts_once(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -206,6 +263,9 @@ int main(void)
 		TEST(cgroups_have_names),
 		TEST(limits_of_cpu_time_count_what_is_of_the_interval),
 		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
+		TEST(cpus_that_are_offline_have_no_time),
+		TEST(idle_time_that_jumps_with_the_cpus_is_what_is_left),
+		TEST(times_of_cpus_add_up_if_all_are_known),
 		TEST(a_process_that_was_killed_for_want_of_memory_counts_once),
 		TEST(bystanders_that_are_not_read_any_more_are_forgotten),
 		TEST(malformed_records_are_refused),

@@ -59,6 +59,7 @@ struct resource_process {
 struct resource_machine {
 	bool known;
 	uint64_t elapsed_ns; /* between the two readings */
+	uint64_t cpu_ns;     /* that, for each CPU that was online; 0: unknown */
 	uint64_t busy_ns, idle_ns, iowait_ns, steal_ns,
 		irq_ns;	     /* in the interval, all CPUs together */
 	uint64_t threads_ns; /* in the interval, all CPUs together: time running any thread; 0:
@@ -128,6 +129,9 @@ bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint64_t time_ns,
 			 size_t *ret_index);
 struct resource_machine resource_usage_machine(const struct resource_usage *usage);
+/* Time of all CPUs together in the interval. cpu_count: most at a time, for recordings without the
+ * number of those that were online. */
+uint64_t resource_machine_cpu_ns(const struct resource_machine *machine, uint32_t cpu_count);
 /* NULL: unknown. */
 const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id);
 /* Name of its container; NULL: unknown. */

@@ -210,6 +210,11 @@ static bool knows_threads(const struct resource_machine *machine)
 	return machine->threads_ns || !machine->elapsed_ns;
 }
 
+static bool knows_cpus(const struct resource_machine *machine)
+{
+	return machine->cpu_ns || !machine->elapsed_ns;
+}
+
 void resource_usage_put_machine(struct resource_usage *usage, const struct resource_machine *more)
 {
 	struct resource_machine *to = &usage->put_machine;
@@ -219,6 +224,7 @@ void resource_usage_put_machine(struct resource_usage *usage, const struct resou
 	/* If one is unknown, the sum is unknown. */
 	to->threads_ns =
 		knows_threads(to) && knows_threads(more) ? to->threads_ns + more->threads_ns : 0;
+	to->cpu_ns = knows_cpus(to) && knows_cpus(more) ? to->cpu_ns + more->cpu_ns : 0;
 	to->known = true;
 	to->elapsed_ns += more->elapsed_ns;
 	to->busy_ns += more->busy_ns;

@@ -117,13 +117,37 @@ bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint6
 	return true;
 }
 
+/*
+ * The kernel takes the idle time of a CPU from another clock once the CPU is offline: the sum over
+ * all CPUs jumps then, by hours. All other times go on from where they were. When in the interval a
+ * CPU came or went is not known.
+ */
+static void count_cpu_time(struct resource_machine *machine, uint64_t before, uint64_t after)
+{
+	if (!before || !after)
+		return;
+	machine->cpu_ns = machine->elapsed_ns * (before + after) / 2;
+	if (before == after)
+		return;
+	machine->idle_ns = resource_less(machine->cpu_ns, machine->busy_ns + machine->steal_ns);
+	if (machine->iowait_ns > machine->idle_ns)
+		machine->iowait_ns = machine->idle_ns;
+}
+
+uint64_t resource_machine_cpu_ns(const struct resource_machine *machine, uint32_t cpu_count)
+{
+	return machine->cpu_ns ? machine->cpu_ns : machine->elapsed_ns * cpu_count;
+}
+
 struct resource_machine resource_usage_machine(const struct resource_usage *usage)
 {
 	const struct machine_view *start = &usage->machine_start, *end = &usage->machine_end;
 
+	struct resource_machine machine;
+
 	if (!start->moment || !end->moment)
 		return usage->put_machine;
-	return (struct resource_machine){
+	machine = (struct resource_machine){
 		.known = true,
 		.elapsed_ns = resource_less(end->time_ns, start->time_ns),
 		.busy_ns = resource_less(end->busy_ns, start->busy_ns),
@@ -137,6 +161,8 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 		.memory_bytes = end->memory_bytes,
 		.memory_available_bytes = end->memory_available_bytes,
 	};
+	count_cpu_time(&machine, start->cpu_count, end->cpu_count);
+	return machine;
 }
 
 const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id)
