@@ -6,8 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "source/regions/function_match.h"
 #include "source/regions/syscall_names.h"
@@ -110,6 +114,34 @@ static void names_are_meant_mangled_or_not(void **state)
 	}
 }
 
+/* strlen() of the C library that this test uses. */
+static void a_chosen_function_is_the_one_of_this_machine(void **state)
+{
+	size_t (*volatile length)(const char *) = strlen;
+	struct matched_functions matches = {0};
+	struct function_pattern pattern;
+	struct link_map *library = NULL;
+	struct elf_file file;
+	Dl_info info;
+	int fd;
+
+	assert_true(dladdr1((void *)(uintptr_t)length, &info, (void **)&library, RTLD_DL_LINKMAP));
+	fd = open(library->l_name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || dlsym(RTLD_DEFAULT, "strlen") != (void *)(uintptr_t)length)
+		skip(); /* a sanitizer's */
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	assert_true(parse("libc:strlen", &pattern));
+	assert_int_equal(function_match(&file, library->l_name, &pattern, &matches), 0);
+	assert_int_equal(matches.chosen_later, 0);
+	assert_int_equal(matches.items.count, 1);
+	assert_true(matches.items.items[0].address ==
+		    (uint64_t)(uintptr_t)length - library->l_addr);
+	assert_string_equal(matches.items.items[0].name, "strlen");
+	matched_functions_done(&matches);
+	elf_file_done(&file);
+	close(fd);
+}
+
 static void system_calls_have_their_names(void **state)
 {
 	bool found = false;
@@ -134,6 +166,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_pattern_is_refused),
 		cmocka_unit_test(a_library_is_meant_by_its_name_without_a_version),
 		cmocka_unit_test(names_are_meant_mangled_or_not),
+		cmocka_unit_test(a_chosen_function_is_the_one_of_this_machine),
 		cmocka_unit_test(system_calls_have_their_names),
 	};
 

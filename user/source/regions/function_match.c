@@ -13,6 +13,7 @@
 #include "elf/demangle.h"
 #include "elf/elf_functions.h"
 #include "elf/elf_symbol.h"
+#include "source/regions/function_chosen.h"
 
 #define MAX_STRING_BYTES (256U << 20)
 #define NAME_BYTES	 512
@@ -131,6 +132,7 @@ static int add_cold(struct matched_functions *functions, const struct elf_symbol
 static int take_symbol(struct matching *matching, const struct elf_symbol *symbol, const char *name)
 {
 	const struct function_pattern *pattern = matching->pattern;
+	uint64_t address = symbol->address, size = symbol->size;
 	char text[NAME_BYTES];
 
 	if (symbol->section == SHN_UNDEF || !*name ||
@@ -148,10 +150,13 @@ static int take_symbol(struct matching *matching, const struct elf_symbol *symbo
 	if (pattern->address)
 		function_pattern_means(pattern, name, text, sizeof(text));
 	if (symbol->type == STT_GNU_IFUNC) {
-		matching->functions->chosen_later++;
-		return 0;
+		if (!function_chosen_find(matching->file, name, &address)) {
+			matching->functions->chosen_later++;
+			return 0;
+		}
+		size = 0; /* that of the function that chooses */
 	}
-	return add(matching, symbol->address, symbol->size, text);
+	return add(matching, address, size, text);
 }
 
 static int take_table(struct matching *matching, uint32_t type)

@@ -30,7 +30,8 @@ struct cold_part {
 struct matched_functions {		 /* zero-initialised: empty */
 	ARRAY_OF(struct cold_part) cold; /* of all functions of the file */
 	ARRAY_OF(struct matched_function) items;
-	uint32_t chosen_later; /* names that stand for one of several functions (IFUNC) */
+	uint32_t chosen_later; /* names that stand for one of several functions (IFUNC), unknown
+				  which */
 };
 
 /* Cuts text into pieces, which is kept. false: it is no pattern. */
