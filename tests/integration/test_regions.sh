@@ -130,6 +130,29 @@ for ((i = 0; i < 3; i++)); do
 done
 kill -0 "$target" || fail "the process has ended"
 
+begin "a program that ends before it is seen, and one whose file was copied up in its overlay"
+cp "$workloads/regions" brief
+"$pkbpf" --progress never -e offcpu --regions -o brief.json -- sh -c './brief nest 1; ./brief nest 1' >/dev/null 2>said
+grep -q '/brief was mapped during the recording: .* were missed' said || fail "no word of a program that was seen too late"
+overlay=$(mktemp -d /dev/shm/pkbpf.XXXXXX)
+mkdir "$overlay"/{lower,upper,work,merged} && cp "$workloads/regions" "$overlay/lower/copied"
+if mount -t overlay none -o "lowerdir=$overlay/lower,upperdir=$overlay/upper,workdir=$overlay/work" "$overlay/merged" 2>said; then
+	"$overlay/merged/copied" nest 4000 >/dev/null &
+	upper=$!
+	sleep 0.2
+	"$pkbpf" -d 0.1 -p $upper -e offcpu --regions -o lower.json --progress never 2>said
+	! grep copied said || fail "a word about a file that is as it was"
+	touch "$overlay/merged/copied"
+	"$pkbpf" -d 0.1 -p $upper -e offcpu --regions -o upper.json --progress never 2>said
+	grep -q "/copied, in an overlay, has changed since process $upper started" said || fail "no word about a file that was copied up"
+	kill $upper
+	wait $upper 2>/dev/null
+	umount "$overlay/merged"
+else
+	not_checked "no overlay: $(head -n 1 said)"
+fi
+rm -rf "$overlay"
+
 begin "nothing without --regions"
 record -d 0.1 -p "$target" -e offcpu -o off.json && ! grep -q '"regions"' off.json || fail "regions without --regions"
 conclude

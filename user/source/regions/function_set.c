@@ -369,6 +369,11 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 	return err;
 }
 
+size_t function_set_count(const struct function_set *set)
+{
+	return set ? set->functions.count : 0;
+}
+
 /* ---- the budget ---- */
 
 static void give_way(struct function_set *set, struct function *function, uint64_t time_ns,

@@ -45,6 +45,8 @@ bool function_set_means(struct function_set *set, const char *path, const char *
  * kernel says. */
 int function_set_add(struct function_set *set, const struct elf_file *file, int fd,
 		     const char *path);
+/* That have probes, or had some; set: NULL has none. */
+size_t function_set_count(const struct function_set *set);
 /* Holds the cost against the budget. rows: those of functions that are let go get a mark. */
 void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, uint32_t row_count);
 /* How long until the next poll. */

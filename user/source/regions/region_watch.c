@@ -16,6 +16,7 @@
 #include "source/alloc/sampler_library.h"
 #include "source/regions/function_inlined.h"
 #include "source/regions/region_command.h"
+#include "source/regions/region_overlay.h"
 #include "source/regions/regions_private.h"
 
 static void say_unwatched(struct source *source, const char *path, const char *why)
@@ -86,15 +87,17 @@ static void watch_functions(struct source *source, const struct elf_file *file, 
 	function_inlined_tell(source->functions, session_options(source->session), file, path);
 }
 
-static void watch_file(void *context, int fd, const char *path)
+/* true: it has regions or functions to watch, and had no probes before. */
+static bool watch_new_file(struct source *source, int fd, const char *path)
 {
-	struct source *source = context;
 	bool wants_functions = source->functions && function_set_wants(source->functions, path);
+	size_t functions = function_set_count(source->functions);
 	struct region_sites sites = {0};
 	struct elf_file file;
+	bool has_any = false;
 
 	if ((!source->wants_marks && !wants_functions) || elf_file_open(&file, fd) < 0)
-		return;
+		return false;
 	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
 		say_unwatched(source, path, "the file cannot be read");
 	if ((sites.items.count || sites.refused || sites.refused_functions || wants_functions) &&
@@ -102,9 +105,34 @@ static void watch_file(void *context, int fd, const char *path)
 		watch_marks(source, fd, path, &sites);
 		if (wants_functions)
 			watch_functions(source, &file, fd, path);
+		has_any = sites.items.count || function_set_count(source->functions) > functions;
 	}
 	region_sites_done(&sites);
 	elf_file_done(&file);
+	return has_any;
+}
+
+static void watch_file(void *context, int fd, const char *path)
+{
+	watch_new_file(context, fd, path);
+}
+
+/* Of a file that has got its probes while a process has it mapped. */
+static void say_missed(const struct source *source, int fd, const struct mapped_file *file)
+{
+	const struct log *log = session_options(source->session)->log;
+
+	if (region_overlay_has_changed(fd, file->witness_pid))
+		log_warning(log,
+			    "%s, in an overlay, has changed since process %u started: if that "
+			    "copied it up, regions and calls of processes that mapped it before "
+			    "are not watched; start them again",
+			    file->path, file->witness_pid);
+	if (source->last_drain_ns)
+		log_warning(log,
+			    "%s was mapped during the recording: regions and calls before its "
+			    "probes were missed",
+			    file->path);
 }
 
 static void look_at_file(struct source *source, uint32_t id)
@@ -118,8 +146,8 @@ static void look_at_file(struct source *source, uint32_t id)
 	    !region_files_is_new(&source->files, file))
 		return;
 	fd = mapped_file_open(files, file);
-	if (fd >= 0)
-		watch_file(source, fd, file->path);
+	if (fd >= 0 && watch_new_file(source, fd, file->path))
+		say_missed(source, fd, file);
 }
 
 static void look_at_process(struct source *source, uint32_t pid)
