@@ -124,4 +124,24 @@ C
 cc -o own own.c && record -e alloc --alloc -o out.folded -- ./own && [ -s out.alloc.folded ] &&
 	fail "samples of an allocator of its own: $(cat out.alloc.folded)"
 
+begin "an allocator whose C++ operators do not call malloc() is named"
+cat >operators.cc <<'C'
+#include <cstddef>
+static char memory[1 << 20];
+static size_t used;
+static void *take(size_t size) { size_t at = used; used += (size + 15) / 16 * 16; return memory + at; }
+extern "C" void *malloc(size_t size) { return take(size); }
+extern "C" void free(void *) {}
+void *operator new(size_t size) { return take(size); }
+C
+if c++ -shared -fPIC -o operators.so operators.cc 2>said && echo 'int main() { delete new int; }' >linked.cc &&
+	c++ -O0 -o linked linked.cc "$PWD/operators.so" 2>said; then
+	"$pkbpf" -e alloc --alloc -o out.folded -- ./linked >output.txt 2>said
+	grep -q 'C++ operators of .*/operators.so are not sampled' said || fail "no word about them: $(cat said)"
+	"$pkbpf" -e alloc --alloc -o out.folded -- true >output.txt 2>said
+	! grep 'C++ operators' said || fail "a word about operators that are not there"
+else
+	not_checked "no C++ compiler"
+fi
+
 conclude

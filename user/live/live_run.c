@@ -21,6 +21,7 @@
 #include "process/cgroup/cgroup.h"
 #include "process/cgroup/container_match.h"
 #include "reader/readers.h"
+#include "source/alloc/allocator_operators.h"
 #include "source/alloc/sampler_library.h"
 #include "source/source.h"
 #include "unwind/table/loader.h"
@@ -192,6 +193,8 @@ int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *er
 				    name, reason);
 		else if (prepare_sampler(run, &libraries, error))
 			return -ECHILD;
+		else
+			allocator_operators_warn(name, run->options.log);
 	}
 	prepare_regions(run, &libraries);
 	run->command = command_launch(run->options.targets.command, user, mask, &libraries, error);

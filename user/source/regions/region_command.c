@@ -71,7 +71,14 @@ static int open_program(const char *name, char *ret_path)
 static int open_library(const struct visit *visit, const char *name, char *ret_path)
 {
 	const char *of_user = getenv("LD_LIBRARY_PATH");
-	int fd = open_in(visit->run_path, name, visit->origin, ret_path);
+	int fd;
+
+	/* Linked by its path, without a name of its own. */
+	if (strchr(name, '/'))
+		return snprintf(ret_path, PATH_MAX, "%s", name) < PATH_MAX
+			       ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+			       : -1;
+	fd = open_in(visit->run_path, name, visit->origin, ret_path);
 
 	if (fd < 0 && of_user)
 		fd = open_in(of_user, name, visit->origin, ret_path);
@@ -86,7 +93,7 @@ static void want_library(void *context, const char *name)
 	array_foreach(&visit->names, known)
 		if (strcmp(*known, name) == 0)
 			return;
-	if (strchr(name, '/') || visit->names.count == MAX_FILES)
+	if (visit->names.count == MAX_FILES)
 		return;
 	item = array_add(&visit->names);
 	if (item && !(*item = strdup(name)))

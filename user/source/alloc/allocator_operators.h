@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Allocators whose C++ operators the sampler of a command does not see. */
+#ifndef PKBPF_SOURCE_ALLOC_ALLOCATOR_OPERATORS_H
+#define PKBPF_SOURCE_ALLOC_ALLOCATOR_OPERATORS_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "elf/elf_file.h"
+
+/* Does the file export malloc() and operators? Those of libstdc++ and libc++, which have no
+ * malloc(), call it; those of an allocator mostly do not. */
+bool allocator_has_operators(const struct elf_file *file);
+/* Warns of such files among those that a command is linked with, or that LD_PRELOAD has. */
+void allocator_operators_warn(const char *command, const struct log *log);
+
+#endif
