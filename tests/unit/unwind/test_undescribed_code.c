@@ -161,6 +161,57 @@ static void finds_the_caller_through_a_register(void **state)
 	check_cfa(&rows, 40, PKBPF_CFA_SP, 8);
 }
 
+/* A stack that is aligned, whose old pointer is in a register; then an instruction that writes to
+ * this register. */
+static void check_forgotten(uint8_t copy_to, const uint8_t *instruction, size_t size)
+{
+	uint8_t code[] = {0x48, 0x83, 0xec,
+			  0x60,					 /* 0: sub $0x60,%rsp */
+			  0x48, 0x89, (uint8_t)(0xe0 | copy_to), /* 4: mov %rsp,register */
+			  0x48, 0x81, 0xec,
+			  0x80, 0x70, 0,
+			  0, /* 7: sub $0x7080,%rsp */
+			  0x48, 0x81, 0xe4,
+			  0,	0xf0, 0xff,
+			  0xff, /* 14: and $-4096,%rsp */
+			  0x90, /* 21: nop */
+			  0x90, 0x90, 0x90,
+			  0x90, 0x90, 0x90, /* 22: the instruction */
+			  0x90, 0xc3};	    /* 28: nop; ret */
+	struct rows rows;
+
+	memcpy(code + 22, instruction, size);
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 22, PKBPF_CFA_REGISTER, 0x68);
+	assert_int_equal(rule_at(&rows, 22)->aux, copy_to == 2 ? 1 : copy_to == 1 ? 2 : copy_to);
+	check_cfa(&rows, 28, PKBPF_CFA_NONE, 0);
+}
+
+static void forgets_registers_that_are_written_beside_the_first_operand(void **state)
+{
+	(void)state;
+	check_forgotten(3, BYTES(0xc4, 0xe2, 0xe3, 0xf6, 0xc8));       /* mulx %rax,%rbx,%rcx */
+	check_forgotten(2, BYTES(0x48, 0x0f, 0xc7, 0x0e));	       /* cmpxchg16b (%rsi) */
+	check_forgotten(3, BYTES(0x62, 0xf1, 0x7f, 0x08, 0x78, 0xd8)); /* vcvttsd2usi %xmm0,%ebx */
+	check_forgotten(1, BYTES(0x66, 0x0f, 0x3a, 0x63, 0xc0, 0)); /* pcmpistri $0,%xmm0,%xmm0 */
+	check_forgotten(3, BYTES(0xf3, 0x48, 0x0f, 0xae, 0xc3));    /* rdfsbase %rbx */
+}
+
+static void follows_segment_registers_that_are_pushed(void **state)
+{
+	struct rows rows = run(BYTES(0x0f, 0xa0, /* 0: push %fs */
+				     0x0f, 0xa8, /* 2: push %gs */
+				     0x0f, 0xa9, /* 4: pop %gs */
+				     0x0f, 0xa1, /* 6: pop %fs */
+				     0xc3));	 /* 8: ret */
+
+	(void)state;
+	check_cfa(&rows, 2, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 4, PKBPF_CFA_SP, 24);
+	check_cfa(&rows, 6, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 8, PKBPF_CFA_SP, 8);
+}
+
 static void has_no_row_where_nothing_leads_back(void **state)
 {
 	struct rows rows = run(BYTES(0x48, 0x29, 0xfc,		    /* 0: sub %rdi,%rsp */
@@ -306,6 +357,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			finds_the_caller_through_a_slot_at_the_frame_pointer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_register, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			forgets_registers_that_are_written_beside_the_first_operand, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(follows_segment_registers_that_are_pushed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(has_no_row_where_nothing_leads_back, set_up,
 						tear_down),

@@ -460,8 +460,6 @@ static void step_one_byte(struct x86_frame *frame, const struct x86_instruction 
 	}
 }
 
-/* Few instructions of these maps write a general register; the same holds for their vector
- * encodings. */
 /* PUSH and POP of FS and GS. */
 static bool step_segment(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
@@ -476,6 +474,8 @@ static bool step_segment(struct x86_frame *frame, const struct x86_instruction *
 	return true;
 }
 
+/* Few instructions of these maps write a general register; the same holds for their vector
+ * encodings. */
 static void step_0f(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
@@ -504,7 +504,7 @@ static void step_0f(struct x86_frame *frame, const struct x86_instruction *instr
 	case 0x90 ... 0x92: /* SETcc */
 	case 0x94 ... 0x9f:
 	case 0xa4 ... 0xa5:
-	case 0xab ... 0xad:
+	case 0xab ... 0xae: /* also RDFSBASE */
 	case 0xb3:
 	case 0xba ... 0xbb:
 		overwrite_rm(frame, instruction);
@@ -556,6 +556,8 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 	case X86_MAP_0F3A: /* words of vectors, RORX */
 		if (instruction->opcode >= 0x14 && instruction->opcode <= 0x17)
 			overwrite_rm(frame, instruction);
+		else if (instruction->opcode == 0x61 || instruction->opcode == 0x63)
+			overwrite(frame, X86_RCX); /* PCMPESTRI, PCMPISTRI */
 		else if (instruction->opcode == 0xf0)
 			overwrite(frame, instruction->reg);
 		break;

@@ -112,8 +112,9 @@ bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
 
 	switch (instruction->map) {
 	case X86_MAP_0F:
-		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) ||
-		       (opcode >= 0xd8) || (opcode > 0xd0 && opcode < 0xd7);
+		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x78) ||
+		       (opcode > 0x79 && opcode < 0x7e) || (opcode >= 0xd8) ||
+		       (opcode > 0xd0 && opcode < 0xd7);
 	case X86_MAP_0F38:
 		return opcode < 0xf0;
 	case X86_MAP_0F3A:
