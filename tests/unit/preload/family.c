@@ -159,9 +159,13 @@ static void each_of_the_family_is_seen(void **state)
 	free(here);
 	here = strdup("a string of its own");
 	free(here);
+	here = malloc(1000);
+	free_sized(here, 1000);
+	here = aligned_alloc(64, 1024);
+	free_aligned_sized(here, 64, 1024);
 	stop_listening();
-	assert_int_equal(seen.allocs, 9);
-	assert_int_equal(seen.frees, 9);
+	assert_int_equal(seen.allocs, 11);
+	assert_int_equal(seen.frees, 11);
 	assert_int_equal(seen.unknown_frees, 0);
 	assert_int_equal(seen.alive, 0);
 }

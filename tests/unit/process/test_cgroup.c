@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,6 +78,20 @@ static void knows_where_it_is(void **state)
 	temp_tree_done(&tree);
 }
 
+static int path_without_descriptors(struct cgroup_root *root, uint64_t id)
+{
+	struct rlimit limit, none;
+	char path[PATH_MAX];
+	int err;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = (struct rlimit){0, limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	err = cgroup_root_path(root, id, path, sizeof(path));
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return err;
+}
+
 /* The hierarchy of this machine, if it has one, with a cgroup of our own, if we may. */
 static void finds_a_cgroup_until_it_is_removed(void **state)
 {
@@ -97,6 +112,8 @@ static void finds_a_cgroup_until_it_is_removed(void **state)
 		assert_int_equal(stat(folder, &status), 0);
 		assert_int_equal(cgroup_root_path(root, status.st_ino, path, sizeof(path)), 0);
 		assert_string_equal(path, name);
+		/* Not searched for, from then on: there would be none. */
+		assert_int_equal(path_without_descriptors(root, status.st_ino), -EMFILE);
 		assert_int_equal(cgroup_root_path(root, status.st_ino, path, 4), -ENAMETOOLONG);
 		assert_int_equal(rmdir(folder), 0);
 		assert_int_equal(cgroup_root_path(root, status.st_ino, path, sizeof(path)),

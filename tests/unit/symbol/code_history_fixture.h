@@ -101,7 +101,7 @@ static void write_status(uint32_t uid, const char *pids)
 	write_file("/proc/4711/status", text, "w");
 }
 
-static struct symbol resolve(uint64_t address)
+static inline struct symbol resolve(uint64_t address)
 {
 	struct frame_location location = {
 		.space = FRAME_ANONYMOUS, .object = process_id, .address = address};
@@ -112,7 +112,7 @@ static struct symbol resolve(uint64_t address)
 	return symbol;
 }
 
-static void assert_name(uint64_t address, const char *name)
+static inline void assert_name(uint64_t address, const char *name)
 {
 	struct symbol symbol = resolve(address);
 

@@ -100,6 +100,24 @@ static void reads_packages_of_split_units(void **state)
 {
 	assert_chain(FIXTURE_DIR "/package/dwarf4");
 }
+
+/* FIXTURE_DIR is the folder of debug files, in which the program's path goes on. */
+static void reads_packages_in_the_folder_of_debug_files(void **state)
+{
+	static const char path[] = FIXTURE_DIR "/package/dwarf4";
+	struct debug_file_search moved = {
+		.root = "", .debug_dir = FIXTURE_DIR, .path = "/package/dwarf4"};
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_query query = {.address = find_place(path, "leaf_marker").address,
+				    .inlines = true};
+	int fd = open(path, O_RDONLY);
+	struct dwarf_lines *lines = dwarf_lines_open(fd, &moved, true, &budget);
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+	assert_string_equal(found[0].function, "inlined_leaf");
+	dwarf_lines_free(lines);
+	close(fd);
+}
 #endif
 
 /* Without room for both, nobody says where the functions were inlined. */
@@ -332,6 +350,35 @@ static void of_scopes_that_overlap_the_one_with_more_in_it_counts(void **state)
 	dwarf_lines_free(lines);
 }
 
+static void functions_are_found_behind_many_shorter_ones(void **state)
+{
+	static const char path[] = FIXTURE_DIR "/shorter_functions";
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {.address = find_place(path, "behind").address, .inlines = true};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 2);
+	assert_string_equal(found[0].function, "inner");
+	assert_string_equal(found[1].function, "outer");
+	dwarf_lines_free(lines);
+}
+
+/* Before DWARF 5, number 0 stands for none. */
+static void calls_without_a_file_have_no_place(void **state)
+{
+	static const char path[] = FIXTURE_DIR "/shorter_functions";
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {
+		.address = find_place(path, "behind").address, .inlines = true, .lines = true};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 2);
+	assert_int_equal(found[0].line, 7);
+	assert_null(found[1].file);
+	assert_int_equal(found[1].line, 0);
+	dwarf_lines_free(lines);
+}
+
 /* Without an end to it, this test would not come to its own. */
 static void reading_that_takes_too_long_is_given_up(void **state)
 {
@@ -460,6 +507,7 @@ int main(void)
 		test(reads_split_units),
 #ifdef HAS_DWP
 		test(reads_packages_of_split_units),
+		test(reads_packages_in_the_folder_of_debug_files),
 #endif
 		test(line_programs_of_split_units_are_of_the_budget),
 		test(says_which_split_file_is_missing),
@@ -468,6 +516,8 @@ int main(void)
 #ifndef __clang__
 		test(finds_functions_inlined_into_one_that_is_inside_another),
 #endif
+		test(functions_are_found_behind_many_shorter_ones),
+		test(calls_without_a_file_have_no_place),
 		test(of_scopes_that_overlap_the_one_with_more_in_it_counts),
 		test(reading_that_takes_too_long_is_given_up),
 		test(time_comes_back_as_it_passes),
