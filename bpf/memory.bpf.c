@@ -274,6 +274,7 @@ int memory_mapped(__u64 *ctx)
 	return 0;
 }
 
+/* Since 6.2 without what each CPU has not yet added to the sum: see resource.bpf.c. */
 static __always_inline __u64 rss_bytes(struct mm_struct *mm, int which)
 {
 	struct mm_struct___before_6_2 *old = (void *)mm;

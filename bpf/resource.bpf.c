@@ -29,6 +29,8 @@ static __always_inline __u64 pages_to_bytes(__s64 pages)
 	return pages > 0 ? (__u64)pages * resource_control.page_bytes : 0;
 }
 
+/* Since 6.2 without what each CPU has not yet added to the sum: less than max(32, 2 * CPUs) pages
+ * of each kind. To read all CPUs for each thread would take longer than the reading may. */
 static __always_inline __s64 rss_pages(struct mm_struct *mm)
 {
 	struct mm_struct___before_6_2 *old = (void *)mm;
