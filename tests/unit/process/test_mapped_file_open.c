@@ -73,6 +73,17 @@ static void opens_by_path_in_our_own_root_when_the_process_is_gone(void **state)
 	assert_false(file->identity_unsure);
 }
 
+static void a_name_may_end_like_those_of_deleted_files(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapped_file *file;
+
+	temp_tree_file(&fixture->tree, "proc/7/root/usr/bin/app", "another file");
+	temp_tree_file(&fixture->tree, "proc/7/root/usr/bin/app (deleted)", "contents");
+	file = map_file(fixture, "proc/7/root/usr/bin/app (deleted)", "/usr/bin/app (deleted)");
+	assert_contents(mapped_file_open(fixture->table, file), "contents");
+}
+
 static void older_witness_helps_when_the_newest_is_gone(void **state)
 {
 	struct fixture *fixture = *state;
@@ -462,6 +473,7 @@ int main(void)
 		OPEN_TEST(opens_what_is_mapped_even_when_its_name_is_gone),
 		OPEN_TEST(opens_by_path_in_the_processs_own_root),
 		OPEN_TEST(opens_by_path_in_our_own_root_when_the_process_is_gone),
+		OPEN_TEST(a_name_may_end_like_those_of_deleted_files),
 		OPEN_TEST(older_witness_helps_when_the_newest_is_gone),
 		OPEN_TEST(refuses_a_file_that_has_been_replaced),
 		OPEN_TEST(refuses_the_mapping_of_a_process_that_got_the_pid_later),

@@ -11,8 +11,6 @@
 #include "process/file/file_servers.h"
 #include "process/file/mapped_file_table.h"
 
-#define DELETED_SUFFIX " (deleted)"
-
 struct family_key {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
@@ -342,7 +340,7 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	size_t length = strnlen(mapping->path, PATH_MAX - 1);
 	enum mapped_file_type type = MAPPED_FILE_REGULAR;
 	uint32_t generation = mapping->inode_generation;
-	size_t suffix = strlen(DELETED_SUFFIX);
+	size_t suffix = strlen(MAPPED_FILE_DELETED);
 	struct family_key key;
 	struct family *family;
 	bool deleted = false;
@@ -350,7 +348,7 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	int err = 0;
 
 	if (length > suffix &&
-	    memcmp(mapping->path + length - suffix, DELETED_SUFFIX, suffix) == 0) {
+	    memcmp(mapping->path + length - suffix, MAPPED_FILE_DELETED, suffix) == 0) {
 		deleted = true;
 		length -= suffix;
 	}

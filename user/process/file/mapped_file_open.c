@@ -60,8 +60,8 @@ static bool link_shows(const char *map_path, const struct mapped_file *file)
 	if (got < 0 || (size_t)got < length || memcmp(target, file->path, length) != 0)
 		return false;
 	return (size_t)got == length ||
-	       ((size_t)got == length + strlen(" (deleted)") &&
-		memcmp(target + length, " (deleted)", strlen(" (deleted)")) == 0);
+	       ((size_t)got == length + strlen(MAPPED_FILE_DELETED) &&
+		memcmp(target + length, MAPPED_FILE_DELETED, strlen(MAPPED_FILE_DELETED)) == 0);
 }
 
 static int open_mapping(const struct mapped_file_table *table, const struct mapped_file *file,
@@ -86,17 +86,13 @@ static int open_mapping(const struct mapped_file_table *table, const struct mapp
 	return reopen_regular(path_fd, &status);
 }
 
-/* Opens file->path below the directory root_path (a process's root, or ours). */
-static int open_in_root(const char *root_path, const struct mapped_file *file, bool *ret_unsure)
+static int open_below(int root_fd, const char *path, const struct mapped_file *file,
+		      bool *ret_unsure)
 {
-	_cleanup_close_ int root_fd = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int path_fd = -1;
+	_cleanup_close_ int path_fd = path_in_root_open(root_fd, path, true);
 	struct stat status;
 	int fd;
 
-	if (root_fd < 0)
-		return -errno;
-	path_fd = path_in_root_open(root_fd, file->path, true);
 	if (path_fd < 0)
 		return path_fd;
 	if (fstat(path_fd, &status) < 0)
@@ -107,6 +103,25 @@ static int open_in_root(const char *root_path, const struct mapped_file *file, b
 	if (fd >= 0)
 		*ret_unsure = !same_device(&status, file);
 	return fd;
+}
+
+/* Opens file->path below the directory root_path (a process's root, or ours). */
+static int open_in_root(const char *root_path, const struct mapped_file *file, bool *ret_unsure)
+{
+	_cleanup_close_ int root_fd = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char path[PATH_MAX];
+	int fd;
+
+	if (root_fd < 0)
+		return -errno;
+	fd = open_below(root_fd, file->path, file, ret_unsure);
+	if (fd >= 0 || !file->deleted)
+		return fd;
+	/* What the kernel adds to names of deleted files may be the end of the name itself. */
+	if ((size_t)snprintf(path, sizeof(path), "%s" MAPPED_FILE_DELETED, file->path) >=
+	    sizeof(path))
+		return fd;
+	return open_below(root_fd, path, file, ret_unsure);
 }
 
 /* The more useful of two errors: a missing permission is something the user can change. */

@@ -8,8 +8,10 @@
 #include "base/hash_map.h"
 #include "process/file/mapped_file.h"
 
-#define NO_FILE	      UINT32_MAX
-#define MAX_WITNESSES 4 /* the first mapping seen and the last three */
+#define NO_FILE UINT32_MAX
+/* What the kernel adds to the name of a deleted file. */
+#define MAPPED_FILE_DELETED " (deleted)"
+#define MAX_WITNESSES	    4 /* the first mapping seen and the last three */
 
 struct witness {
 	uint32_t pid;
