@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "event/peer_event.h"
@@ -161,6 +162,49 @@ static void a_server_of_this_host_names_the_peers_of_its_clients(void **state)
 	assert_string_equal(view.comm, "postgres");
 }
 
+static struct pkbpf_network_row unix_row(uint8_t role, uint32_t pid, const char *comm)
+{
+	struct pkbpf_network_row row = {
+		.key = {.pid = pid, .peer = {.family = PKBPF_NETWORK_UNIX, .role = role}}};
+
+	row.key.peer.address[0] = 7;
+	snprintf(row.comm, sizeof(row.comm), "%s", comm);
+	return row;
+}
+
+static void the_process_that_accepts_is_the_peer_not_the_one_that_listens(void **state)
+{
+	struct fixture *fixture = *state;
+	struct pkbpf_network_row client = unix_row(PKBPF_NETWORK_CLIENT, 100, "client");
+	struct pkbpf_network_row same = unix_row(PKBPF_NETWORK_SERVER, 51, "init");
+	struct pkbpf_network_row service = unix_row(PKBPF_NETWORK_SERVER, 60, "service");
+	struct pkbpf_network_row listener = unix_row(PKBPF_NETWORK_SERVER, 50, "init");
+	struct peer_view view;
+
+	client.peer_pid = 50;
+	snprintf(client.peer_comm, sizeof(client.peer_comm), "init");
+	assert_int_equal(number_of(fixture, &client), 1);
+	view = take_record(fixture);
+	assert_int_equal(view.pid, 50);
+
+	network_peers_note_server(fixture->peers, &same);
+	assert_int_equal(network_peers_send_named(fixture->peers, &fixture->buffer), 0);
+	assert_int_equal(fixture->buffer.size, 0);
+
+	network_peers_note_server(fixture->peers, &service);
+	assert_int_equal(network_peers_send_named(fixture->peers, &fixture->buffer), 0);
+	view = take_record(fixture);
+	assert_int_equal(view.pid, 60);
+	assert_string_equal(view.comm, "service");
+
+	network_peers_note_server(fixture->peers, &listener);
+	network_peers_note_server(fixture->peers, &service);
+	assert_int_equal(network_peers_send_named(fixture->peers, &fixture->buffer), 0);
+	view = take_record(fixture);
+	assert_int_equal(view.pid, 50);
+	assert_string_equal(view.comm, "init");
+}
+
 static void peers_beyond_the_most_are_one_and_known_ones_stay(void **state)
 {
 	struct fixture *fixture = *state;
@@ -191,6 +235,7 @@ int main(void)
 		TEST(names_of_the_abstract_namespace_begin_with_an_at_sign),
 		TEST(the_other_end_of_a_pipe_is_sent_when_it_is_known),
 		TEST(a_server_of_this_host_names_the_peers_of_its_clients),
+		TEST(the_process_that_accepts_is_the_peer_not_the_one_that_listens),
 		TEST(peers_beyond_the_most_are_one_and_known_ones_stay),
 	};
 

@@ -44,7 +44,8 @@ static bool is_same(const void *context, uint32_t item, const void *wanted)
 
 static void complete(struct peer *known, const struct peer *peer)
 {
-	if (!known->pid) {
+	/* The process that answers at a UNIX socket is known later than the one that listens. */
+	if (!known->pid || (peer->pid && peer->address.family == PKBPF_NETWORK_UNIX)) {
 		known->pid = peer->pid;
 		memcpy(known->comm, peer->comm, sizeof(known->comm));
 	}

@@ -21,6 +21,9 @@ struct numbered_peer {
 	uint32_t client; /* a process that talks to it */
 	uint32_t pid;	 /* at the other end; 0: unknown */
 	char comm[PKBPF_COMM_SIZE + 1];
+	/* Of a UNIX socket: the process that listens. The one that answers may be another. */
+	uint32_t listener;
+	char listener_comm[PKBPF_COMM_SIZE + 1];
 	bool is_new; /* its process is known, and has not been sent */
 };
 
@@ -29,8 +32,9 @@ struct network_peers {
 	struct hash_index index;
 	uint64_t seed;
 	/* Servers of this host: protocol, namespace and port of those that clients talk to */
-	struct hash_map wanted; /* server_key() -> number of the first such peer */
-	size_t looked_at;	/* peers before this one have been looked for */
+	struct hash_map wanted;	   /* server_key() -> number of the first such peer */
+	size_t looked_at;	   /* peers before this one have been looked for */
+	struct hash_map listeners; /* hash of a UNIX socket's name -> number of its peer - 1 */
 };
 
 struct network_peers *network_peers_new(void)
@@ -49,6 +53,7 @@ void network_peers_free(struct network_peers *peers)
 	array_free(&peers->items);
 	hash_index_done(&peers->index);
 	hash_map_done(&peers->wanted);
+	hash_map_done(&peers->listeners);
 	free(peers);
 }
 
@@ -81,6 +86,20 @@ static bool is_local_server(const struct pkbpf_network_peer *address)
 static uint64_t server_key(const struct pkbpf_network_peer *address)
 {
 	return (uint64_t)address->net << 32 | (uint64_t)address->protocol << 16 | address->port;
+}
+
+/* A server by the name of its UNIX socket. */
+static bool is_named_server(const struct pkbpf_network_peer *address)
+{
+	return address->role == PKBPF_NETWORK_CLIENT && address->family == PKBPF_NETWORK_UNIX;
+}
+
+static uint64_t name_key(const struct pkbpf_network_peer *address)
+{
+	uint64_t hash;
+
+	memcpy(&hash, address->address, sizeof(hash));
+	return hash;
 }
 
 /* The name of a UNIX socket as text: names of the abstract namespace begin with a NUL byte. */
@@ -151,6 +170,11 @@ uint32_t network_peers_number(struct network_peers *peers,
 		return 0;
 	if (is_local_server(&peer.address))
 		hash_map_get(&peers->wanted, server_key(&peer.address), item, &(bool){false});
+	if (is_named_server(&peer.address) && peer.pid) {
+		peer.listener = peer.pid;
+		memcpy(peer.listener_comm, peer.comm, sizeof(peer.listener_comm));
+		hash_map_get(&peers->listeners, name_key(&peer.address), item, &(bool){false});
+	}
 	*array_add(&peers->items) = peer;
 	return item + 1;
 }
@@ -169,6 +193,34 @@ static void name_server(struct network_peers *peers, const struct pkbpf_network_
 	hash_map_remove(&peers->wanted, server_key(server));
 }
 
+static void set_process(struct numbered_peer *peer, uint32_t pid, const char *comm)
+{
+	if (peer->pid == pid)
+		return;
+	peer->pid = pid;
+	memcpy(peer->comm, comm, PKBPF_COMM_SIZE);
+	peer->is_new = true;
+}
+
+/* A process that has accepted from a UNIX socket. Where the listener does so, too, or has the same
+ * name, as servers with a process for each connection, it stands for all of them. */
+static void note_named_server(struct network_peers *peers, const struct pkbpf_network_peer *server,
+			      uint32_t pid, const char *comm)
+{
+	const uint64_t *item = hash_map_find(&peers->listeners, name_key(server));
+	struct numbered_peer *peer = item ? &peers->items.items[*item] : NULL;
+
+	if (!peer)
+		return;
+	if (pid == peer->listener) {
+		set_process(peer, pid, peer->listener_comm);
+		hash_map_remove(&peers->listeners, name_key(server));
+	} else if (peer->pid == peer->listener &&
+		   strncmp(comm, peer->listener_comm, PKBPF_COMM_SIZE) != 0) {
+		set_process(peer, pid, comm);
+	}
+}
+
 void network_peers_note_server(struct network_peers *peers,
 			       const volatile struct pkbpf_network_row *row)
 {
@@ -176,10 +228,13 @@ void network_peers_note_server(struct network_peers *peers,
 	char comm[PKBPF_COMM_SIZE + 1] = "";
 
 	memcpy(&server, (const void *)&row->key.peer, sizeof(server));
-	if (server.role != PKBPF_NETWORK_SERVER ||
-	    !hash_map_find(&peers->wanted, server_key(&server)))
+	if (server.role != PKBPF_NETWORK_SERVER)
 		return;
 	memcpy(comm, (const void *)row->comm, PKBPF_COMM_SIZE);
+	if (server.family == PKBPF_NETWORK_UNIX)
+		return note_named_server(peers, &server, row->key.pid, comm);
+	if (!hash_map_find(&peers->wanted, server_key(&server)))
+		return;
 	name_server(peers, &server, row->key.pid, comm);
 }
 
