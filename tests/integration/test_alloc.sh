@@ -144,4 +144,46 @@ else
 	not_checked "no C++ compiler"
 fi
 
+begin "an operator that jumps to another one is counted once"
+cat >jumps.cc <<'C'
+#include <cstddef>
+#include <cstdlib>
+#include <sys/mman.h>
+static void *take(size_t size)
+{
+	static char *room, *end;
+	if (!room || size_t(end - room) < size) {
+		room = static_cast<char *>(mmap(nullptr, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		end = room + (4 << 20);
+	}
+	room += size;
+	return room - size;
+}
+extern "C" void *malloc(size_t size) { return take((size + 15) / 16 * 16); }
+extern "C" void *calloc(size_t n, size_t size) { return malloc(n * size); }
+extern "C" void *realloc(void *, size_t size) { return malloc(size); }
+extern "C" void free(void *) {}
+void *operator new(size_t size) { return take((size + 15) / 16 * 16); }
+__asm__(".globl _Znam\n.type _Znam, @function\n_Znam:\n\tjmp _Znwm@PLT\n.size _Znam, . - _Znam\n");
+C
+cat >jumper.cc <<'C'
+#include <cstdlib>
+#include <unistd.h>
+static void *volatile kept;
+__attribute__((noinline)) static void by_operator() { kept = new char[10000]; }
+__attribute__((noinline)) static void by_malloc() { kept = malloc(10000); }
+int main() { for (;;) { by_operator(); by_malloc(); usleep(500); } }
+C
+if [ "$(uname -m)" = x86_64 ] && c++ -O1 -shared -fPIC -Wl,-Bsymbolic -o jumps.so jumps.cc 2>said &&
+	c++ -O1 -o jumper jumper.cc "$PWD/jumps.so" 2>said; then
+	./jumper &
+	target=$!
+	record -e alloc -d 4 -p $target -o jumps.folded
+	kill $target
+	awk '/by_operator/ { jumped += $NF } /by_malloc/ { plain += $NF } END { exit !(plain && jumped / plain > 0.7 && jumped / plain < 1.4) }' \
+		jumps*.folded || fail "one is counted twice: $(cat jumps*.folded)"
+else
+	not_checked "no C++ compiler for x86-64"
+fi
+
 conclude

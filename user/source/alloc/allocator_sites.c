@@ -60,6 +60,46 @@ static const struct allocator *find_name(const struct allocator *list, size_t co
 	return NULL;
 }
 
+/* Of a function that only jumps to another one; 0: it is none. */
+static uint64_t find_next(uint64_t address, const uint8_t *code, size_t size)
+{
+#if defined(__x86_64__)
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t at = size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0
+			    ? sizeof(endbr64)
+			    : 0;
+	int32_t distance;
+
+	if (size < at + 5 || code[at] != 0xe9)
+		return 0;
+	memcpy(&distance, code + at + 1, sizeof(distance));
+	return address + at + 5 + (uint64_t)(int64_t)distance;
+#else
+	(void)address;
+	(void)code;
+	(void)size;
+	return 0;
+#endif
+}
+
+/* An allocation is counted once, where it ends: in the function that others jump to. */
+static void drop_jumps(struct allocator_sites *sites)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sites->items.count; i++) {
+		bool is_jump = false;
+
+		array_foreach(&sites->items, other)
+			is_jump |= other->start == sites->items.items[i].next;
+		sites->items.items[i].is_jump = is_jump;
+	}
+	for (size_t i = 0; i < sites->items.count; i++)
+		if (!sites->items.items[i].is_jump)
+			sites->items.items[kept++] = sites->items.items[i];
+	sites->items.count = kept;
+}
+
 static int add_site(const struct elf_file *file, uint64_t address, enum pkbpf_alloc_shape shape,
 		    struct allocator_sites *sites)
 {
@@ -74,6 +114,8 @@ static int add_site(const struct elf_file *file, uint64_t address, enum pkbpf_al
 	size = left < sizeof(code) ? left : sizeof(code);
 	if (elf_file_read(file, site.offset, code, size))
 		return 0;
+	site.start = address;
+	site.next = find_next(address, code, size);
 	place = probe_place_find(code, size);
 	if (place < 0)
 		return 0;
@@ -127,5 +169,6 @@ int allocator_sites_find(const struct elf_file *file, struct allocator_sites *si
 	if (!err && sites->items.count && file->type == ET_DYN &&
 	    elf_segments_find(&file->segments, PT_INTERP) == NULL)
 		err = search(file, SHT_DYNSYM, operators, ARRAY_SIZE(operators), sites);
+	drop_jumps(sites);
 	return err;
 }

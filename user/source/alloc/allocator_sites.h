@@ -3,6 +3,7 @@
 #ifndef PKBPF_SOURCE_ALLOC_ALLOCATOR_SITES_H
 #define PKBPF_SOURCE_ALLOC_ALLOCATOR_SITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <pkbpf/alloc.h>
@@ -16,6 +17,8 @@
 struct allocator_site {
 	uint64_t offset; /* of the instruction to probe, in the file */
 	enum pkbpf_alloc_shape shape;
+	uint64_t start, next; /* of the function, as linked; where it goes at once, 0: nowhere */
+	bool is_jump;	      /* to another one of these functions */
 };
 
 struct allocator_sites {
