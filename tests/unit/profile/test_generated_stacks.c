@@ -53,9 +53,10 @@ static int start(void **state, uint64_t begin, const char *path)
 	strcpy(fixture.root, "/tmp/pkbpf-jit-XXXXXX");
 	assert_non_null(mkdtemp(fixture.root));
 	snprintf(command, sizeof(command),
-		 "cd %s && mkdir -p proc/%d/root/tmp && printf 'Name:\\tnode\\nUid:\\t%u\\t%u\\n' "
-		 ">proc/%d/status",
-		 fixture.root, PID, getuid(), getuid(), PID);
+		 "cd %s && mkdir -p proc/%d/root/tmp && printf "
+		 "'Name:\\tnode\\nUid:\\t%u\\t%u\\t%u\\t%u\\n"
+		 "Gid:\\t0\\t0\\t0\\t0\\n' >proc/%d/status",
+		 fixture.root, PID, getuid(), getuid(), getuid(), getuid(), PID);
 	assert_int_equal(system(command), 0);
 	snprintf(fixture.map, sizeof(fixture.map), "%s/proc/%d/root/tmp/perf-%d.map", fixture.root,
 		 PID, PID);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -37,11 +38,14 @@ static char *report_at(uint64_t address)
 	struct fake_profile fake;
 	struct temp_tree tree;
 	struct results results;
-	char *text = NULL;
+	char *text = NULL, status[128];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	temp_tree_init(&tree);
+	snprintf(status, sizeof(status), "Name:\tapp\nUid:\t%u\t%u\t%u\t%u\nGid:\t0\t0\t0\t0\n",
+		 geteuid(), geteuid(), geteuid(), geteuid());
+	temp_tree_file(&tree, "proc/100/status", status);
 	temp_tree_file(&tree, "proc/100/root/src/app.c", "int main(void)\n\treturn\x1b[31m 0;\n");
 	fake_profile_init(&fake, NULL);
 	fake_process(machine, 100, 1, "app");
