@@ -48,7 +48,7 @@ static int start(void **state, uint64_t begin, const char *path)
 	static struct fixture fixture;
 	struct fake_machine *machine = fake_machine_new();
 	struct aggregator_options options = {.want_user = true};
-	char command[160];
+	char command[256];
 
 	strcpy(fixture.root, "/tmp/pkbpf-jit-XXXXXX");
 	assert_non_null(mkdtemp(fixture.root));
