@@ -175,7 +175,8 @@ static bool read_rights(const char *procfs, uint32_t pid, struct file_rights *re
 	_cleanup_close_ int fd = -1;
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s/%u", procfs, pid);
+	if (snprintf(path, sizeof(path), "%s/%u", procfs, pid) >= (int)sizeof(path))
+		return false;
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd >= 0 && file_rights_read(fd, ret_rights) == 0;
 }
