@@ -73,7 +73,9 @@ done
 
 if ! command -v mandoc >/dev/null; then
 	echo "NOT CHECKED: the manual, for want of mandoc"
-elif complaints=$(mandoc -Tlint "$papers/pkbpf.1") || [ -n "$complaints" ]; then
+else
+	# Which other manuals a machine has says nothing about this one.
+	complaints=$(mandoc -Tlint "$papers/pkbpf.1" | grep -v 'referenced manual not found')
 	[ -z "$complaints" ] || fail "$complaints"
 fi
 [ $failures = 0 ]
