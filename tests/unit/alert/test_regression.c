@@ -14,6 +14,7 @@
 #include "alert/alerts.h"
 #include "finding/results.h"
 #include "temp_tree.h"
+#include "trials.h"
 
 #define SECOND	  1000000000LL
 #define SLICE	  (10 * SECOND)
@@ -149,7 +150,7 @@ static void slow_down(void)
 /* Half of 1.5 CPUs at 99 Hz: two minutes of it scatter by 1 %. */
 static void ten_percent_in_one_function_are_named_within_five_minutes(void **state)
 {
-	for (history = 1; history <= HISTORIES; history++) {
+	for (history = 1; history <= trials(HISTORIES); history++) {
 		setup(state);
 		slow_down();
 		teardown(state);
@@ -158,7 +159,7 @@ static void ten_percent_in_one_function_are_named_within_five_minutes(void **sta
 
 static void an_hour_of_the_same_load_is_quiet(void **state)
 {
-	for (history = 101; history < 101 + HISTORIES; history++) {
+	for (history = 101; history < 101 + trials(HISTORIES); history++) {
 		setup(state);
 		run(122 * MINUTE, 1);
 		assert_int_equal(told, 0);

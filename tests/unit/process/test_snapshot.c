@@ -307,7 +307,7 @@ static void finds_its_own_text_in_the_real_procfs(void **state)
 	assert_non_null(mapping);
 	assert_true(mapping_has_file(mapping));
 	assert_non_null(strstr(mapped_file_table_get(fixture->files, mapping->file)->path,
-			       "test_snapshot"));
+			       program_invocation_short_name));
 	assert_int_equal(process_table_find(fixture->table, own_pid)->parent_pid, getppid());
 }
 

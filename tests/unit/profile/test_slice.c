@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "profile/slice/slice.h"
 #include "slice_stream.h"
+#include "trials.h"
 
 #define MAX_CUTS 8
 
@@ -87,7 +88,7 @@ static void cut_at_random(size_t rounds, bool reads_at_cuts, bool in_pairs)
 	uint64_t state = 4711, cuts[MAX_CUTS];
 
 	rounds *= times ? strtoul(times, NULL, 10) : 1;
-	for (uint64_t seed = 1; seed <= rounds / 10; seed++) {
+	for (uint64_t seed = 1; seed <= trials(rounds / 10); seed++) {
 		struct slice_stream stream;
 		struct slice_plan plan = {0};
 		char *expected;
@@ -186,7 +187,7 @@ static void single_events_are_in_one_slice_each(void **state)
 	uint64_t rounds = 20 * (times ? strtoul(times, NULL, 10) : 1), random = 815, strangers,
 		 cuts[MAX_CUTS];
 
-	for (uint64_t seed = 1; seed <= rounds; seed++) {
+	for (uint64_t seed = 1; seed <= trials(rounds); seed++) {
 		struct slice_stream stream;
 		struct slice_plan plan = {0};
 		char *expected, *text;
@@ -235,7 +236,7 @@ static void late_records_find_their_slice_whether_names_are_renewed_or_not(void 
 {
 	uint64_t random = 4, cuts[MAX_CUTS], late, late_renewed;
 
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= trials(20); seed++) {
 		struct slice_stream stream;
 		struct slice_plan plan = {.cuts = cuts, .reads_at_cuts = true};
 		char *expected, *text;

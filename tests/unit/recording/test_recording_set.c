@@ -16,6 +16,7 @@
 #include "recording/recording_set.h"
 #include "recording/slice_codec.h"
 #include "slice_stream.h"
+#include "trials.h"
 
 #define SECOND	1000000000ULL
 #define SAMPLES 12
@@ -233,7 +234,7 @@ static void a_damaged_slice_is_left_out_and_counted(void **state)
 /* Streams of everything there is, made up. */
 static void whatever_happened_reads_as_it_was_written(void **state)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= trials(20); seed++) {
 		struct slice_stream stream;
 		struct slice_plan plan = {0};
 		struct profile *profile, *read;
@@ -278,7 +279,7 @@ static void write_slice(void *context, const struct profile *slice)
 
 static void slices_read_as_they_were_merged(void **state)
 {
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = 1; seed <= trials(20); seed++) {
 		const uint64_t start_ns = SLICE_STREAM_START_NS;
 		const uint64_t cuts[] = {start_ns + SECOND / 10, start_ns + SECOND / 2,
 					 start_ns + SECOND / 2, start_ns + 2 * SECOND};

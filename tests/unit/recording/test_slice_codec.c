@@ -14,6 +14,7 @@
 #include "profile/slice/slice.h"
 #include "recorded_profile.h"
 #include "recording/packed_bytes.h"
+#include "trials.h"
 
 static void expect_same_document(const struct profile *profile, const struct profile *read,
 				 const struct format_ops *format, enum rows_by by,
@@ -47,7 +48,7 @@ static void expect_same_documents(const struct profile *profile, const struct pr
 	const struct format_ops *format;
 
 	for (size_t i = 0; (format = format_of(format_at(i))); i++)
-		for (size_t j = 0; j < ARRAY_SIZE(groupings); j++)
+		for (size_t j = 0; j < trials(ARRAY_SIZE(groupings)); j++)
 			for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 				expect_same_document(profile, read, format, groupings[j], kind);
 }

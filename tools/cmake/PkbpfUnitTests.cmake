@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs of unit tests: one a room, and one for each test that cannot share it.
+
+# pkbpf_unit_program(<target> <room> <source>…)
+function(pkbpf_unit_program target room)
+	add_executable(${target} ${ARGN})
+	target_link_libraries(${target} PRIVATE pkbpf_test_support PkgConfig::CMOCKA)
+	if(room STREQUAL "bpf")
+		# Headers of the kernel side, compiled for user space.
+		target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/bpf ${PROJECT_SOURCE_DIR}/vmlinux)
+		target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -Wno-unknown-attributes -Wno-gnu)
+		target_compile_definitions(${target} PRIVATE __TARGET_ARCH_x86)
+	else()
+		target_link_libraries(${target} PRIVATE pkbpf_${room})
+	endif()
+	target_compile_definitions(${target} PRIVATE
+		TEST_DATA_DIR="${CMAKE_CURRENT_SOURCE_DIR}/${room}/data"
+		GOLDEN_DIR="${PROJECT_SOURCE_DIR}/tests/golden")
+	set_property(GLOBAL APPEND PROPERTY pkbpf_unit_programs_${room} ${target})
+endfunction()
+
+# pkbpf_add_unit_tests(<room> <source>…)
+function(pkbpf_add_unit_tests room)
+	set(target unit_${room})
+	set(shared)
+	set(declarations)
+	set(rows)
+	foreach(source IN LISTS ARGN)
+		get_filename_component(name ${source} NAME_WE)
+		file(STRINGS ${source} mains REGEX "^int main\\(")
+		file(STRINGS ${source} head LIMIT_COUNT 5)
+		set(command ${target} ${name})
+		if(room STREQUAL "bpf" OR NOT mains STREQUAL "int main(void)" OR head MATCHES "// a program of its own: ")
+			set(command ${target}_${name})
+			pkbpf_unit_program(${command} ${room} ${source})
+		else()
+			list(APPEND shared ${source})
+			set_source_files_properties(${source} PROPERTIES
+				COMPILE_DEFINITIONS main=${name}_main COMPILE_OPTIONS -Wno-missing-prototypes)
+			string(APPEND declarations "int ${name}_main(void);\n")
+			string(APPEND rows "\t{ \"${name}\", ${name}_main },\n")
+		endif()
+		add_test(NAME unit/${room}/${name} COMMAND ${command})
+		set_tests_properties(unit/${room}/${name} PROPERTIES LABELS unit TIMEOUT 120)
+	endforeach()
+	if(shared)
+		configure_file(${PROJECT_SOURCE_DIR}/tests/support/unit_main.c.in ${CMAKE_CURRENT_BINARY_DIR}/${target}.c @ONLY)
+		pkbpf_unit_program(${target} ${room} ${shared} ${CMAKE_CURRENT_BINARY_DIR}/${target}.c)
+	endif()
+endfunction()
+
+# pkbpf_unit_programs(<room> <ret>): the programs that hold the tests of a room.
+function(pkbpf_unit_programs room ret)
+	get_property(programs GLOBAL PROPERTY pkbpf_unit_programs_${room})
+	set(${ret} ${programs} PARENT_SCOPE)
+endfunction()
