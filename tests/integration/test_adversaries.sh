@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it floods the machine
 # Programs that flood a profiler, each beside an innocent one: that one's profile is whole, and pkbpf stays within what it is
 # allowed. PKBPF_ADVERSARIES names others than the short ones, and PKBPF_SECONDS the time for each, of which the limit of
 # overhead needs 12.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Stacks below hand-written assembly, which has no call frame information and uses the frame pointer for something else.
 # Those of code that is not read yet are copied, and walked when it is.
 # usage: test_assembly.sh PKBPF WORKLOAD_FOLDER

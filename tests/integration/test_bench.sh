@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it compares times
 # pkbpf bench: the order of its seed, counts, formats, exit statuses, baselines, a command twice as slow. Nothing here
 # depends on how busy the machine is.
 # usage: test_bench.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it counts the requests of the host
 # Block I/O against loads whose requests are known: counts, bytes, owners, stacks, latencies, stacked devices.
 # usage: test_blockio.sh PKBPF WORKLOAD_FOLDER
 # A folder on a disk, and one in memory.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # A program that executes another one when it has just been executed itself: the second is not unwound as the first is.
 # usage: test_brief_images.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

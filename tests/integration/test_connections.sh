@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it opens connections as fast as the machine can
 # Connections that open and close as fast as the machine can, idle ones, ports that wrap, and more addresses than there is room
 # for: all are counted, what has no room is counted too, and memory stays within its bound.
 # usage: test_connections.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it starts more processes than others leave room for in the table
 # Containers that begin and end inside: their cgroups, and the files that know their names, are gone before the report is made.
 # usage: test_containers.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it takes CPUs offline
 # A CPU that goes offline and comes back, for a moment and for longer than the list of CPUs is left unread, and one that
 # is offline at the start: what runs there afterwards is sampled, and its mappings are known.
 # usage: test_cpu_hotplug.sh PKBPF WORKLOAD_FOLDER

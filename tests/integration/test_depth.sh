@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Recursion of known depth without frame pointers: every frame there, in order, down to the root.
 # usage: test_depth.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Stacks through code whose description counts from registers that callees keep, fits badly, or is missing from every list.
 # usage: test_described.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

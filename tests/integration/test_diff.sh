@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # pkbpf diff of recordings of a program, and of the same one with a slower function: what is the same is not reported, the
 # slower function is, in all formats; conditions, pprof files, baselines.
 # usage: test_diff.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it ends more processes than there is room for
 # More short processes and threads than are told by their numbers: those that ended first are told together, nothing is lost,
 # and memory does not grow with how many there are.
 # usage: test_ended_tasks.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Hardened and changing machines: /proc of processes only, a process that is frozen, a block device that is gone at the end,
 # containers of image builds.
 # usage: test_environment.sh PKBPF WORKLOAD_FOLDER

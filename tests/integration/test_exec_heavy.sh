@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it starts processes as fast as the machine can
 # A parallel build of a C project, where most processes live for milliseconds: nearly all user stacks are whole.
 # usage: test_exec_heavy.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

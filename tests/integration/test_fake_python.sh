@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Programs that say they are Python, with structures made to mislead: cycles, chains without end, huge lengths, pointers into
 # the kernel, functions that have another name each time. They get wrong names for themselves: a Python program beside them
 # has its own, and pkbpf stays within its limits.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
+# alone: it counts samples of moments
 # Stacks that are hard to walk: signals, other stacks, exceptions, vfork, libraries that come and go, files without a name.
 # usage: test_features.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: its findings are about the host
 # What the report says limits whom, on machines where it is known: too few CPUs, requests held back, nothing but peers.
 # usage: test_findings.sh PKBPF WORKLOAD_FOLDER
 work_below=/var/tmp # on a disk

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it forks as fast as the machine can
 # Thousands of short programs: samples belong to the right one, and memory does not grow with their number.
 # usage: test_fork_storm.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # Files for other tools, opened by those tools: the same sums as the folded stacks, the same function on top.
 # shellcheck source=prelude.sh
 . "$(dirname "$0")/prelude.sh"

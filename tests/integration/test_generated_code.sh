@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # Stacks through code that a program has generated without keeping frame pointers have their callers.
 # usage: test_generated_code.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # Go programs change stacks: to grow a goroutine's, into the run-time, into C code and back. Every stack must be whole, at its
 # true depth, in a program and in a stripped library that a thread of another program calls.
 # usage: test_go.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Clients that mean no good ask `pkbpf serve`: each gets its answer, and the capture loses nothing.
 # usage: test_hostile_clients.sh PKBPF WORKLOAD_FOLDER [CONNECTIONS]
 # shellcheck source=prelude.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Programs that run generated code, and plant in the place of their perf map what only root may read, what never ends, and what
 # nobody writes to: nothing of it is shown, nobody waits for it, and a program beside them has its names.
 # usage: test_hostile_maps.sh PKBPF WORKLOAD_FOLDER

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # A program whose names mean something to whoever shows them, in every format: nothing is run, nothing breaks, nothing is lost.
 # shellcheck source=prelude.sh
 . "$(dirname "$0")/prelude.sh"

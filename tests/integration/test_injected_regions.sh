@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Regions of NVTX and ITT, which a library of ours hands on in commands that pkbpf starts: exact counts, programs as before.
 # usage: test_injected_regions.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # What a signal has interrupted has its own name and line, though it is at a function's first instruction: as a return address it would
 # be what lies before.
 # usage: test_interrupted.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it measures the ends of an interval
 # Where the interval begins and ends: beside so many threads that looking at them takes a part of it, everything that is measured
 # is held against the same time.
 # usage: test_interval.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it looks at the stacks of the host
 # Kernel stacks that pkbpf walks itself are those that the kernel walks, in system calls, interrupts, page faults, new
 # processes and the network; and few are left to the kernel.
 # usage: test_kernel_stacks.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it counts the samples of the host
 # Where samples do not come, a counter tells: on busy CPUs, frequency times time is samples recorded, of the idle task,
 # lost, and of unknown threads; with more threads than CPUs that switch all the time, and beside calls that keep
 # BPF programs from running, which cost a target part of its samples. A real-time thread is not charged for others'.

@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # Energy, temperature and frequency of a machine that has them, in every output: files of a tree lie over those of this one.
 # usage: test_machine.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

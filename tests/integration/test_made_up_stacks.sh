@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it floods the ring buffer
 # A program that makes its stacks up, a thousand frames of new addresses each time, does not make pkbpf grow, whose account stays
 # complete.
 # usage: test_made_up_stacks.sh PKBPF WORKLOAD_FOLDER

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # A program with hundreds of libraries, started again and again: its stacks are walked in the kernel, not copied to be walked later.
 # usage: test_many_libraries.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

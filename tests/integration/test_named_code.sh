@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # Generated code has the name that its run-time gave it at the time of the sample.
 # usage: test_named_code.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

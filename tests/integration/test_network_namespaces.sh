@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Two pairs of network namespaces, joined by veth, with the same addresses: their peers are told apart.
 # usage: test_network_namespaces.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Stacks through code that has no call frame information at all, neither in the program nor in the C library: a program linked with
 # musl, dynamically, and statically without its symbols, and busybox.
 # usage: test_no_frame_information.sh PKBPF WORKLOAD_FOLDER

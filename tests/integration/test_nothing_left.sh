@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it looks for programs and maps of every pkbpf
 # No program, map, link or file is left, however pkbpf ends.
 # usage: test_nothing_left.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

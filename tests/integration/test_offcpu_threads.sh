@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it measures waits of many threads
 # Off-CPU time where threads are many, switch often, share a number or end while they wait.
 # usage: test_offcpu_threads.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

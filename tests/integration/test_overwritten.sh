@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # A program or library that is overwritten in place keeps its path and inode, and is another one from then on: no sample has
 # names of what was not there, and stacks are whole before and after.
 # usage: test_overwritten.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it compares clocks
 # Regions and functions beside the program's own clocks: their percentiles, and their parts in io_uring, while stopped, in a control group
 # with a limit, and beside a real-time process.
 # usage: test_own_clocks.sh PKBPF WORKLOAD_FOLDER

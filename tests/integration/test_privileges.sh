@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Each row of CAPABILITIES in pkbpf(1): what works without a capability; what pkbpf gives up by itself; and that nothing of it is left in the kernel.
 # usage: test_privileges.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Stock programs under load: their user stacks reach the root, though nothing was built with frame pointers.
 # usage: test_programs.sh PKBPF WORKLOAD_FOLDER [PROGRAM…]
 #

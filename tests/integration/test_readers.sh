@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
 # A process that reads files of targets and crashes, hangs or talks rubbish at one of them costs the names of that file alone,
 # which is said. They have no rights, and none is left.
 # usage: test_readers.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-grep -q PKBPF_READER_FAULT "$pkbpf" || skip "built without the hooks of tests"
+faulty=$workloads/pkbpf_with_faults
 targets=()
 cleanup() { kill -9 "${targets[@]}" 2>/dev/null; }
 
@@ -19,7 +18,7 @@ done
 # profile FAULT: both, while that happens to whoever reads the file of one; again when a busy machine let one of them not run
 profile() {
 	for _ in 1 2 3 4; do
-		PKBPF_READER_FAULT=$1:bad "$pkbpf" -v -d 0.4 -F 199 -e cpu -p "${targets[0]}" -p "${targets[1]}" -o out.folded \
+		PKBPF_READER_FAULT=$1:bad "$faulty" -v -d 0.4 -F 199 -e cpu -p "${targets[0]}" -p "${targets[1]}" -o out.folded \
 			2>err || continue
 		grep -q '^bad;' out.folded && grep -q '^good;' out.folded && return
 	done
@@ -68,7 +67,7 @@ named=$!
 for fault in none crash loop rubbish; do
 	begin "a perf map: $fault"
 	for _ in 1 2 3 4; do
-		PKBPF_READER_FAULT=$fault:perf-$named.map "$pkbpf" -v -d 0.3 -F 199 -e cpu -p "$named" -o named.folded 2>err
+		PKBPF_READER_FAULT=$fault:perf-$named.map "$faulty" -v -d 0.3 -F 199 -e cpu -p "$named" -o named.folded 2>err
 		grep -q named_code named.folded && break
 	done
 	grep -q named_code named.folded || {

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it accounts for the host
 # Everything is accounted for where threads change their number or name, and where numbers change their thread.
 # usage: test_renumbered.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it kills and stops processes by their time
 # Whatever ends or stops a process of `pkbpf serve`, and whatever happened to its files and the clock: each start succeeds, what was
 # in the history is there, and what is missing is told.
 # usage: test_serve_kills.sh PKBPF WORKLOAD_FOLDER [KILLS] [SECONDS_STOPPED]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # A program that runs as another user than who started it: the kernel announces its exit as it begins.
 # usage: test_set_user_id.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

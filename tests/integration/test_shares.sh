@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it measures shares of a CPU
 # Programs of known cost: shares of four call chains, whole chains, and samples against CPU seconds.
 # usage: test_shares.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Programs on a file system whose server does not answer, or answers to its user alone: pkbpf begins and ends in time, hears
 # signals, says what is missing, and keeps what it has read before.
 # usage: test_silent_servers.sh PKBPF WORKLOAD_FOLDER

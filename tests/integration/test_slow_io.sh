@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it freezes a file system
 # The list of slow block requests against requests that a frozen file system holds back for a known time.
 # usage: test_slow_io.sh PKBPF WORKLOAD_FOLDER
 work_below=/var/tmp

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it fills the buffers of the host
 # Stacks are copied faster than pkbpf takes the copies in, as on a machine that is emulated or has many CPUs: it goes on to what
 # makes the programs copy fewer, and ends when it should.
 # usage: test_slow_reader.sh PKBPF WORKLOAD_FOLDER

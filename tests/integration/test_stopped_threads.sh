@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# beside: others
+# extended
 # Threads of stock programs, stopped wherever they are: their frames by our tables are libdwfl's, PC by PC.
 # usage: test_stopped_threads.sh PKBPF WORKLOAD_FOLDER [PROGRAM…]
 # shellcheck source=prelude.sh

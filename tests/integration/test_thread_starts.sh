@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Threads from their first moment: in the function that makes them, whose caller is none of theirs. Workers of the kernel have no stack in
 # user code, whatever process they belong to.
 # usage: test_thread_starts.sh PKBPF WORKLOAD_FOLDER

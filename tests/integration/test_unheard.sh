@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it fills the buffers of the host
 # What processes do without that pkbpf hears of it: code that was moved has names all the same, and after side-band records
 # were lost, so have programs that were started meanwhile.
 # usage: test_unheard.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Functions whose returns others probe (bpftrace's uretprobe, perf probe's %return) return to the kernel; probed instructions are executed
 # elsewhere. Stacks through them are whole all the same, of each kind of event and of programs that have just begun.
 # usage: test_uprobes.sh PKBPF WORKLOAD_FOLDER

@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: it measures how long programs take
 # Probes that come and go, again and again, on a program whose 200 threads leave functions in every way: exceptions, coroutines, longjmp,
 # handlers on other stacks, vfork, exec, cancelled threads, libraries that are unloaded. It does what it does alone.
 # usage: test_ways_out.sh PKBPF WORKLOAD_FOLDER
