@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it counts faults to the one
 # Page faults against a program that knows how many of each kind it makes, and where.
 # usage: test_faults.sh PKBPF WORKLOAD_FOLDER
 # A folder on a disk: files in memory have no major faults.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
 # Calls of functions: exact counts, and programs that do what they did before, however they leave functions.
 # usage: test_functions.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it compares waits of two processes
 # Messages, bytes, connections and times to answer of each peer, against a client and a server that count them themselves.
 # usage: test_network.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it measures waits to a part in a thousand
 # Off-CPU time against programs that know their waits: times, counts, states, stacks, wall clock.
 # usage: test_offcpu.sh PKBPF WORKLOAD_FOLDER
 # A folder on a disk: in memory nothing ever waits for I/O.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# alone: it compares clocks
 # Regions that programs mark: exact counts, parts that add up, and programs that do what they did before.
 # usage: test_regions.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

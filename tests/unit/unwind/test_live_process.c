@@ -110,7 +110,8 @@ static void has_a_table_for_every_library_and_the_program(void **state)
 		bool ready = mapping->state == LIVE_TABLE_READY && mapping->rows > 0 &&
 			     mapping->bytes > 0;
 
-		program = program || (ready && strstr(mapping->path, program_invocation_short_name));
+		program =
+			program || (ready && strstr(mapping->path, program_invocation_short_name));
 		libc = libc || (ready && strstr(mapping->path, "libc.so"));
 		vdso = vdso || (ready && strcmp(mapping->path, "[vdso]") == 0);
 	}
