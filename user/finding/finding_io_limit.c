@@ -8,8 +8,9 @@
 
 /* Of a wait, in service at the device: less, and something else holds it up. */
 #define DEVICE_PART_PERCENT 50
-/* Of the limit, used by the groups that it throttled: with less in use, it is not the cause. Not all
- * of a cgroup need be targets, and a limit of 20 requests a second was seen to throttle at half. */
+/* Of the limit, used by the groups that it throttled: with less in use, it is not the cause. Not
+ * all of a cgroup need be targets, and a limit of 20 requests a second was seen to throttle at
+ * half. */
 #define USED_PERCENT 30
 
 static bool is_near(double rate, double limit)
