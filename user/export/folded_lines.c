@@ -216,6 +216,12 @@ static bool line_text_build(struct line_text *text, const struct folded_line *li
 	return true;
 }
 
+static void write_line(const struct line_text *text, uint64_t value, FILE *out)
+{
+	fwrite_unlocked(text->bytes.items, 1, text->bytes.count - 1, out);
+	fprintf(out, " %" PRIu64 "\n", value);
+}
+
 bool folded_lines_write(struct folded_lines *lines, enum pkbpf_profile_kind kind, FILE *out)
 {
 	_cleanup_(line_text_done) struct line_text text = {.lines = lines};
@@ -233,8 +239,7 @@ bool folded_lines_write(struct folded_lines *lines, enum pkbpf_profile_kind kind
 			continue;
 		if (!line_text_build(&text, line))
 			return false;
-		fwrite_unlocked(text.bytes.items, 1, text.bytes.count - 1, out);
-		fprintf(out, " %" PRIu64 "\n", line->value);
+		write_line(&text, line->value, out);
 	}
 	return true;
 }
