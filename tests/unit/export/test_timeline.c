@@ -67,10 +67,14 @@ struct row {
 	uint64_t weight;
 };
 
-static void add(struct profile *slice, const struct row *row)
+/* Rows of a born process are programs that it executes, in that order. */
+static void add(struct profile *slice, const struct row *row, uint64_t place)
 {
 	struct process wanted = {
-		.pid = row->pid, .born_ns = row->born_ns, .start_ns = row->born_ns};
+		.pid = row->pid,
+		.born_ns = row->born_ns,
+		.start_ns = row->born_ns ? row->born_ns + place : 0,
+	};
 	const struct process *process;
 	struct profile_row added = {.kind = row->kind, .count = row->weight, .weight = row->weight};
 
@@ -97,7 +101,7 @@ static char *written(const struct format_ops *format, const struct row (*slices)
 		struct profile *slice = slice_at(1 + i);
 
 		for (size_t j = 0; j < 4 && slices[i][j].pid; j++)
-			add(slice, &slices[i][j]);
+			add(slice, &slices[i][j], j);
 		assert_int_equal(format->slices->add(file, slice), 0);
 		profile_free(slice);
 	}
@@ -209,6 +213,27 @@ static void a_pid_that_is_used_again_is_another_process(void **state)
 	free(text);
 }
 
+/* The shell of an entry point stands for little, and for all of the first slice. */
+static void a_process_has_the_name_of_what_it_executed_last(void **state)
+{
+	static const struct row slices[2][4] = {
+		{{7, 100, "sh", PKBPF_PROFILE_CPU, "main", 3}},
+		{{7, 100, "sh", PKBPF_PROFILE_CPU, "main", 3},
+		 {7, 100, "server", PKBPF_PROFILE_CPU, "main;serve", 40},
+		 {7, 100, "server", PKBPF_PROFILE_OFFCPU, "main;wait", 40}},
+	};
+	char *text = written(&format_firefox, slices, 2);
+
+	assert_int_equal(times(text, "\"processName\":\"server\""), 2);
+	assert_int_equal(times(text, "\"name\":\"server: CPU\""), 1);
+	assert_int_equal(times(text, "\"sh:") + times(text, "\"sh\""), 0);
+	free(text);
+	text = written(&format_chrome, slices, 2);
+	assert_int_equal(times(text, "\"name\":\"process_name\""), 1);
+	assert_int_equal(times(text, "\"args\":{\"name\":\"server\"}"), 1);
+	free(text);
+}
+
 static void stacks_of_a_chrome_slice_have_no_more_room_than_it(void **state)
 {
 	/* 200 samples of 10 ms in a second: of two threads. */
@@ -225,6 +250,11 @@ static void stacks_of_a_chrome_slice_have_no_more_room_than_it(void **state)
 	assert_int_equal(times(text, "\"name\":\"a\""), 1);
 	assert_int_equal(times(text, "\"name\":\"b\""), 1);
 	free(text);
+}
+
+static int deeper(char c)
+{
+	return c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
 }
 
 static void hostile_names_leave_no_string(void **state)
@@ -246,9 +276,7 @@ static void hostile_names_leave_no_string(void **state)
 			else if (in_string)
 				assert_true((unsigned char)*c >= ' ');
 			else
-				depth += *c == '{' || *c == '['	  ? 1
-					 : *c == '}' || *c == ']' ? -1
-								  : 0;
+				depth += deeper(*c);
 			assert_true(depth >= 0);
 		}
 		assert_false(in_string);
@@ -264,6 +292,7 @@ int main(void)
 		cmocka_unit_test(a_level_is_that_of_the_last_slice),
 		cmocka_unit_test(a_level_of_nothing_ends_the_one_before),
 		cmocka_unit_test(a_pid_that_is_used_again_is_another_process),
+		cmocka_unit_test(a_process_has_the_name_of_what_it_executed_last),
 		cmocka_unit_test(stacks_of_a_chrome_slice_have_no_more_room_than_it),
 		cmocka_unit_test(hostile_names_leave_no_string),
 	};

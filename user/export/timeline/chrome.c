@@ -29,7 +29,7 @@ static void chrome_free(void *state)
 
 	if (!chrome)
 		return;
-	hash_map_done(&chrome->names);
+	track_names_done(&chrome->names);
 	hash_map_done(&chrome->sampled);
 	array_free(&chrome->counted);
 	array_free(&chrome->counted_before);
@@ -75,22 +75,27 @@ void chrome_begin_event(struct chrome *chrome, char phase, uint32_t pid, uint32_
 		phase, pid, tid, time_us(chrome, time_ns));
 }
 
-int chrome_name_track(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
-		      const char *name)
+int chrome_name_track(struct chrome *chrome, uint32_t pid, uint32_t tid, const char *name)
 {
-	bool added;
+	struct track_name named = {.pid = pid, .tid = tid};
 
-	if (!hash_map_get(&chrome->names, (uint64_t)pid << 32 | tid, 1, &added))
-		return -ENOMEM;
-	if (!added)
+	/* That of a process follows from what it executed: track_names_update(). */
+	if (!tid && track_names_get(&chrome->names, pid, 0, 0))
 		return 0;
-	fprintf(chrome->out,
-		",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-		",\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":",
-		pid, tid, what);
-	escape_json(chrome->out, name);
-	fputs("}}", chrome->out);
-	return 0;
+	snprintf(named.text, sizeof(named.text), "%s", name);
+	return track_names_put(&chrome->names, &named);
+}
+
+static void write_names(const struct chrome *chrome)
+{
+	array_foreach(&chrome->names.items, name) {
+		fprintf(chrome->out,
+			",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+			",\"ts\":0,\"name\":\"%s\",\"args\":{\"name\":",
+			name->pid, name->tid, name->tid ? "thread_name" : "process_name");
+		escape_json(chrome->out, name->text);
+		fputs("}}", chrome->out);
+	}
 }
 
 /* ---- counters ---- */
@@ -196,7 +201,7 @@ static int write_all_counters(struct chrome *chrome, const struct timeline_slice
 
 		if (!row->pid)
 			continue;
-		if (!counted || chrome_name_track(chrome, "process_name", row->pid, 0, row->name))
+		if (!counted || chrome_name_track(chrome, row->pid, 0, row->name))
 			return -ENOMEM;
 		*counted = row->pid;
 		write_counters(chrome, row, slice, (double)slice->begin_ns);
@@ -301,9 +306,9 @@ static int write_stacks(struct chrome *chrome, const struct timeline_slice *slic
 		/* Page faults take no time that is known. */
 		if (timeline_weight_ns(slice, stack->kind, stack->weight) <= 0)
 			continue;
-		err = chrome_name_track(chrome, "process_name", stack->pid, 0, stack->comm);
+		err = chrome_name_track(chrome, stack->pid, 0, stack->comm);
 		err = err ? err
-			  : chrome_name_track(chrome, "thread_name", stack->pid,
+			  : chrome_name_track(chrome, stack->pid,
 					      TRACK_FIRST + (uint32_t)stack->kind,
 					      track_name(stack->kind));
 		err = err ? err : write_track(chrome, slice, i, end);
@@ -350,8 +355,8 @@ static int write_request(struct chrome *chrome, const struct timeline_slice *sli
 	uint64_t end_ns = request->insert_ns + request->queue_ns + request->device_ns;
 	char name[64];
 
-	if (chrome_name_track(chrome, "process_name", pid, 0, process ? process->comm : comm) ||
-	    (request->tid && chrome_name_track(chrome, "thread_name", pid, request->tid, comm)))
+	if (chrome_name_track(chrome, pid, 0, process ? process->comm : comm) ||
+	    (request->tid && chrome_name_track(chrome, pid, request->tid, comm)))
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%s %" PRIu32 " bytes, %s",
 		 device_operation_name(request->state & PKBPF_BLOCKIO_OPERATION_MASK),
@@ -396,6 +401,7 @@ static int chrome_add(void *state, const struct profile *profile)
 	err = err ? err : write_stacks(chrome, &slice);
 	err = err ? err : chrome_write_moments(chrome, &slice);
 	err = err ? err : write_requests(chrome, &slice);
+	track_names_update(&chrome->names, profile_processes(profile));
 	timeline_slice_done(&slice);
 	return err;
 }
@@ -404,6 +410,8 @@ static int chrome_end(void *state)
 {
 	struct chrome *chrome = state;
 
+	if (chrome->begun)
+		write_names(chrome);
 	fputs("\n]}\n", chrome->out);
 	return 0;
 }

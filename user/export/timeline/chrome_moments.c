@@ -11,7 +11,7 @@
 static int write_wait(struct chrome *chrome, const struct timeline_slice *slice,
 		      const struct moment *moment, uint32_t pid)
 {
-	if (chrome_name_track(chrome, "thread_name", pid, moment->tid,
+	if (chrome_name_track(chrome, pid, moment->tid,
 			      profile_string(slice->profile, moment->comm)))
 		return -ENOMEM;
 	chrome_begin_event(chrome, 'X', pid, moment->tid, (double)moment->begin_ns);
@@ -52,8 +52,8 @@ static int name_samples(struct chrome *chrome, const struct timeline_slice *slic
 
 	snprintf(name, sizeof(name), "%s: CPU samples",
 		 profile_string(slice->profile, moment->comm));
-	if (chrome_name_track(chrome, "process_name", stack->pid, 0, stack->comm) ||
-	    chrome_name_track(chrome, "thread_name", stack->pid, tid, name))
+	if (chrome_name_track(chrome, stack->pid, 0, stack->comm) ||
+	    chrome_name_track(chrome, stack->pid, tid, name))
 		return -ENOMEM;
 	return 0;
 }
@@ -120,8 +120,7 @@ int chrome_write_moments(struct chrome *chrome, struct timeline_slice *slice)
 		if (moment->kind != PKBPF_PROFILE_OFFCPU)
 			continue;
 		err = timeline_moment_stack(slice, moment, &stack);
-		err = err ? err
-			  : chrome_name_track(chrome, "process_name", stack.pid, 0, stack.comm);
+		err = err ? err : chrome_name_track(chrome, stack.pid, 0, stack.comm);
 		err = err ? err : write_wait(chrome, slice, moment, stack.pid);
 	}
 	if (!err) {

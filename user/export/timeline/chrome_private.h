@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "export/timeline/timeline_slice.h"
+#include "export/timeline/track_names.h"
 
 /* Thread numbers of tracks that are no threads; larger than any of the kernel's. */
 #define TRACK_FIRST (1U << 23)
@@ -23,9 +24,9 @@ struct chrome {
 	FILE *out;
 	bool lines, begun;
 	uint64_t first_ns;
-	uint64_t requests;	 /* ids of async events */
-	struct hash_map names;	 /* pid << 32 | tid that have one */
-	struct hash_map sampled; /* pid << 32 | tid: until when its last sample stands */
+	uint64_t requests;	  /* ids of async events */
+	struct track_names names; /* of all with this pid */
+	struct hash_map sampled;  /* pid << 32 | tid: until when its last sample stands */
 	/* processes whose counters are not 0, of this slice and the one before */
 	ARRAY_OF(uint32_t) counted, counted_before;
 	ARRAY_OF(struct open_frame) frames;
@@ -34,9 +35,8 @@ struct chrome {
 /* Begins an event up to its name's value; the caller closes it. */
 void chrome_begin_event(struct chrome *chrome, char phase, uint32_t pid, uint32_t tid,
 			double time_ns);
-/* Names a process or thread, once. what: "process_name", "thread_name". -ENOMEM. */
-int chrome_name_track(struct chrome *chrome, const char *what, uint32_t pid, uint32_t tid,
-		      const char *name);
+/* Names a process (tid 0) or thread, at the end of the file. -ENOMEM. */
+int chrome_name_track(struct chrome *chrome, uint32_t pid, uint32_t tid, const char *name);
 /* Goes to another stack at a time: closes frames that are not in it, and opens its own. */
 int chrome_go_to_stack(struct chrome *chrome, const struct timeline_slice *slice, uint32_t tid,
 		       const struct timeline_stack *stack, double now_ns);

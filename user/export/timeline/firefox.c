@@ -15,6 +15,7 @@
 #include "export/formats.h"
 #include "export/timeline/firefox_track.h"
 #include "export/timeline/timeline_slice.h"
+#include "export/timeline/track_names.h"
 #include "profile/account/wait_state.h"
 #include "profile/kind_table.h"
 #include "rows/devices.h"
@@ -30,6 +31,7 @@ struct firefox {
 	uint64_t slices;
 	struct hash_map numbers; /* hash of process, thread or kind -> number of the track */
 	ARRAY_OF(struct firefox_track *) tracks;
+	struct track_names names; /* of processes and threads */
 	struct firefox_memo memo;
 };
 
@@ -54,6 +56,7 @@ static void firefox_free(void *state)
 		firefox_track_free(*track);
 	array_free(&firefox->tracks);
 	hash_map_done(&firefox->numbers);
+	track_names_done(&firefox->names);
 	firefox_memo_done(&firefox->memo);
 	free(firefox);
 }
@@ -67,8 +70,25 @@ static double time_ms(const struct firefox *firefox, uint64_t time_ns)
 struct track_owner {
 	uint32_t pid, tid;
 	uint64_t born_ns; /* a pid that is used again is another process */
-	const char *comm;
+	const char *comm; /* of the process */
+	const char *thread_comm;
 };
+
+static int name_owner(struct firefox *firefox, const struct track_owner *owner)
+{
+	struct track_name name = {.pid = owner->pid, .born_ns = owner->born_ns};
+	int err = 0;
+
+	if (!track_names_get(&firefox->names, owner->pid, 0, owner->born_ns)) {
+		snprintf(name.text, sizeof(name.text), "%s", owner->comm);
+		err = track_names_put(&firefox->names, &name);
+	}
+	if (err || !owner->tid)
+		return err;
+	name.tid = owner->tid;
+	snprintf(name.text, sizeof(name.text), "%s", owner->thread_comm);
+	return track_names_put(&firefox->names, &name);
+}
 
 static struct firefox_track *track_of(struct firefox *firefox, const struct track_owner *owner,
 				      enum pkbpf_profile_kind kind)
@@ -80,11 +100,11 @@ static struct firefox_track *track_of(struct firefox *firefox, const struct trac
 	const uint64_t *number = hash_map_get(&firefox->numbers, hash_bytes(key, sizeof(key), 0),
 					      firefox->tracks.count, &added);
 
-	if (!number)
+	if (!number || name_owner(firefox, owner))
 		return NULL;
 	if (!added)
 		return firefox->tracks.items[*number];
-	track = firefox_track_new(owner->pid, owner->comm, kind);
+	track = firefox_track_new(owner->pid, kind);
 	slot = track ? array_add(&firefox->tracks) : NULL;
 	if (!slot) {
 		firefox_track_free(track);
@@ -152,7 +172,6 @@ static int add_request(struct firefox *firefox, const struct timeline_slice *sli
 static int add_moment(struct firefox *firefox, struct timeline_slice *slice,
 		      const struct moment *moment)
 {
-	const char *comm = profile_string(slice->profile, moment->comm);
 	struct firefox_track *track;
 	struct timeline_stack stack;
 	struct firefox_wait wait;
@@ -160,12 +179,14 @@ static int add_moment(struct firefox *firefox, struct timeline_slice *slice,
 
 	if (err)
 		return err;
-	track = track_of(firefox,
-			 &(struct track_owner){.pid = stack.pid,
-					       .tid = moment->tid,
-					       .born_ns = stack.born_ns,
-					       .comm = comm},
-			 PKBPF_PROFILE_CPU);
+	track = track_of(
+		firefox,
+		&(struct track_owner){.pid = stack.pid,
+				      .tid = moment->tid,
+				      .born_ns = stack.born_ns,
+				      .comm = stack.comm,
+				      .thread_comm = profile_string(slice->profile, moment->comm)},
+		PKBPF_PROFILE_CPU);
 	if (!track)
 		return -ENOMEM;
 	firefox->has_single = true;
@@ -223,6 +244,7 @@ static int firefox_add(void *state, const struct profile *profile)
 	err = err ? err : add_moments(firefox, &slice);
 	for (size_t i = 0; i < slice.request_count && !err; i++)
 		err = add_request(firefox, &slice, &slice.requests[i]);
+	track_names_update(&firefox->names, profile_processes(profile));
 	timeline_slice_done(&slice);
 	return err;
 }
@@ -280,10 +302,23 @@ static int compare_tracks(const void *left, const void *right)
 				     *(struct firefox_track *const *)right);
 }
 
+static void write_track(const struct firefox *firefox, const struct firefox_track *track,
+			bool is_first)
+{
+	struct firefox_track_names names = {
+		.process = track_names_get(&firefox->names, track->pid, 0, track->born_ns),
+		.thread = track->tid ? track_names_get(&firefox->names, track->pid, track->tid,
+						       track->born_ns)
+				     : NULL,
+	};
+
+	firefox_track_write(track, &names, is_first, time_ms(firefox, firefox->last_ns),
+			    firefox->out);
+}
+
 static int firefox_end(void *state)
 {
 	struct firefox *firefox = state;
-	double end_ms = time_ms(firefox, firefox->last_ns);
 
 	/* Those of a process beside each other; the first one stands for it. */
 	if (firefox->tracks.count)
@@ -299,7 +334,7 @@ static int firefox_end(void *state)
 			!before || before->pid != track->pid || before->born_ns != track->born_ns;
 
 		fputs(i ? ",\n" : "\n", firefox->out);
-		firefox_track_write(track, is_first, end_ms, firefox->out);
+		write_track(firefox, track, is_first);
 	}
 	fputs("]}\n", firefox->out);
 	return 0;

@@ -8,8 +8,7 @@
 
 #include "profile/kind_table.h"
 
-struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
-					enum pkbpf_profile_kind kind)
+struct firefox_track *firefox_track_new(uint32_t pid, enum pkbpf_profile_kind kind)
 {
 	struct firefox_track *track = calloc(1, sizeof(*track));
 
@@ -17,7 +16,6 @@ struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
 		return NULL;
 	track->pid = pid;
 	track->kind = kind;
-	snprintf(track->comm, sizeof(track->comm), "%s", comm);
 	track->strings = string_pool_new();
 	if (track->strings)
 		return track;

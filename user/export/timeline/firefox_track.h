@@ -55,7 +55,6 @@ struct firefox_track {
 	uint32_t tid;	  /* of single events; 0: sums of a process */
 	enum pkbpf_profile_kind kind;
 	double weight_ns; /* CPU time of a sample; 0: it is none */
-	char comm[PKBPF_COMM_SIZE + 1];
 	struct string_pool *strings;
 	struct hash_map function_of;
 	ARRAY_OF(struct firefox_function) functions;
@@ -87,8 +86,7 @@ int firefox_memo_begin(struct firefox_memo *memo, const struct timeline_slice *s
 void firefox_memo_done(struct firefox_memo *memo);
 
 /* NULL: out of memory. */
-struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
-					enum pkbpf_profile_kind kind);
+struct firefox_track *firefox_track_new(uint32_t pid, enum pkbpf_profile_kind kind);
 void firefox_track_free(struct firefox_track *track);
 /* 1 + place of a stack; UINT32_MAX: out of memory. */
 uint32_t firefox_track_stack(struct firefox_track *track, const struct timeline_slice *slice,
@@ -103,8 +101,12 @@ int firefox_track_add_wait(struct firefox_track *track, const struct firefox_wai
 void firefox_track_sort(struct firefox_track *track);
 /* By process and kind. */
 int firefox_track_compare(const struct firefox_track *a, const struct firefox_track *b);
+/* Neither is NULL, but that of a thread of a track without a tid. */
+struct firefox_track_names {
+	const char *process, *thread;
+};
 /* As an item of the profile's threads. is_first: of its process. */
-void firefox_track_write(const struct firefox_track *track, bool is_first, double end_ms,
-			 FILE *out);
+void firefox_track_write(const struct firefox_track *track, const struct firefox_track_names *names,
+			 bool is_first, double end_ms, FILE *out);
 
 #endif

@@ -226,22 +226,23 @@ static void write_markers(const struct firefox_track *track, FILE *out)
 	fprintf(out, "],\"length\":%zu}", count);
 }
 
-void firefox_track_write(const struct firefox_track *track, bool is_first, double end_ms, FILE *out)
+void firefox_track_write(const struct firefox_track *track, const struct firefox_track_names *names,
+			 bool is_first, double end_ms, FILE *out)
 {
 	char name[64], tid[32];
 
 	if (track->tid) {
-		snprintf(name, sizeof(name), "%s", track->comm);
+		snprintf(name, sizeof(name), "%s", names->thread);
 		snprintf(tid, sizeof(tid), "%" PRIu32, track->tid);
 	} else {
-		snprintf(name, sizeof(name), "%s: %s", track->comm,
+		snprintf(name, sizeof(name), "%s: %s", names->process,
 			 kind_ops_of(track->kind)->title);
 		snprintf(tid, sizeof(tid), "%" PRIu32 ".%d", track->pid, (int)track->kind);
 	}
 	fputs("{\"name\":", out);
 	escape_json(out, name);
 	fputs(",\"processName\":", out);
-	escape_json(out, track->comm);
+	escape_json(out, names->process);
 	fprintf(out,
 		",\"isMainThread\":%s,\"processType\":\"default\",\"pid\":\"%" PRIu32
 		"\",\"tid\":\"%s\","
