@@ -305,6 +305,35 @@ static bool is_one_of(const char *name, const char *const *patterns, size_t coun
 	return false;
 }
 
+static const char *const of_conditions[] = {
+	"pthread_cond_timedwait", "__pthread_cond_*",	    "___pthread_cond_*",
+	"pthread_cond_wait",	  "pthread_cond_clockwait",
+};
+
+static bool is_of_python(const struct function *function)
+{
+	return function->mark == FUNCTION_PYTHON || !strncmp(function->module, "python3", 7) ||
+	       !strncmp(function->module, "libpython3", 10);
+}
+
+/* CPython itself waits for one condition, the GIL's: its other locks are semaphores. So the names
+ * of a stripped interpreter are not needed. */
+static bool is_gil(const struct resource_rows *rows, const uint32_t *functions, size_t count)
+{
+	bool in_condition = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(rows->functions, functions[i]);
+
+		if (function->mark == FUNCTION_PLAIN &&
+		    is_one_of(function->name, of_conditions, ARRAY_SIZE(of_conditions)))
+			in_condition = true;
+		else if (in_condition)
+			return is_of_python(function);
+	}
+	return false;
+}
+
 enum wait_class wait_class_of_functions(const struct resource_rows *rows, const uint32_t *functions,
 					size_t count)
 {
@@ -324,6 +353,8 @@ enum wait_class wait_class_of_functions(const struct resource_rows *rows, const 
 			is_one_of(function->name, of_address_space, ARRAY_SIZE(of_address_space));
 		in_inode |= is_one_of(function->name, of_inode, ARRAY_SIZE(of_inode));
 	}
+	if (class == WAIT_CLASS_CONDITION && is_gil(rows, functions, count))
+		return WAIT_CLASS_GIL;
 	if (class != WAIT_CLASS_KERNEL_LOCK)
 		return class;
 	return in_address_space ? WAIT_CLASS_MMAP_LOCK : in_inode ? WAIT_CLASS_INODE_LOCK : class;

@@ -11,6 +11,7 @@
 #include "account_machine.h"
 #include "finding/wait_class.h"
 #include "finding_fixture.h"
+#include "profile/slice/slice.h"
 
 #define SECOND 1000000000ULL
 
@@ -54,6 +55,70 @@ static void what_a_program_takes_says_more_than_that_it_is_a_futex(void **state)
 	assert_int_equal(class_of(&fake), WAIT_CLASS_FUTEX);
 }
 
+/* The class of a wait in the kernel's futex below these functions, leaf first; those with " (" are
+ * Python's. */
+static enum wait_class class_below(const char *const (*functions)[2], size_t count)
+{
+	struct fake_profile fake = {.profile = slice_new()};
+	struct process wanted = {.pid = 5, .comm = "python3"};
+	struct profile_row row = {.kind = PKBPF_PROFILE_OFFCPU, .count = 1, .weight = 1};
+	struct resource_rows rows;
+	enum wait_class class = WAIT_CLASS_OTHER;
+	uint32_t frames[8];
+
+	profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_OFFCPU;
+	for (size_t i = 0; i < count; i++) {
+		struct symbol_line line = {.function = functions[i][0], .file = ""};
+		struct frame frame = {.location = {.space = FRAME_FILE},
+				      .symbol = {.result = SYMBOL_FOUND,
+						 .module = functions[i][1],
+						 .lines = &line,
+						 .line_count = 1},
+				      .named = true};
+
+		if (strstr(functions[i][0], " ("))
+			frame.symbol.flags = SYMBOL_IS_PYTHON;
+		frames[i] = profile_put_frame(fake.profile, &frame);
+	}
+	row.process = process_table_put(profile_processes(fake.profile), &wanted)->id;
+	row.stack = profile_intern_stack(fake.profile, frames, count);
+	assert_int_equal(profile_add(fake.profile, &row), 0);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+	for (size_t i = 0; i < rows.weight_count; i++) {
+		const uint32_t *stack =
+			resource_rows_stack(&rows, rows.weights[i].stack.stack, &count);
+
+		class = wait_class_of_functions(&rows, stack, count);
+	}
+	resource_rows_done(&rows);
+	profile_free(fake.profile);
+	return class;
+}
+
+static void a_condition_that_the_python_interpreter_waits_for_is_its_lock(void **state)
+{
+	static const char *const below_python[][2] = {{"__futex_abstimed_wait_common", "libc.so.6"},
+						      {"pthread_cond_timedwait", "libc.so.6"},
+						      {"crunch (gil.py)", ""}};
+	static const char *const stripped[][2] = {{"___pthread_cond_timedwait64", "libc.so.6"},
+						  {"[python3.11+0x4f92c0]", "python3.11"},
+						  {"PyEval_AcquireThread", "python3.11"}};
+	static const char *const shared[][2] = {{"pthread_cond_timedwait", "ld-musl-x86_64.so.1"},
+						{"PyEval_RestoreThread", "libpython3.12.so.1.0"}};
+	static const char *const of_an_extension[][2] = {
+		{"pthread_cond_timedwait", "libc.so.6"},
+		{"std::condition_variable::wait_for", "pool.cpython-311-x86_64-linux-gnu.so"},
+		{"work (pool.py)", ""}};
+	static const char *const of_a_program[][2] = {{"pthread_cond_timedwait", "libc.so.6"},
+						      {"pool_take", "server"}};
+
+	assert_int_equal(class_below(below_python, 3), WAIT_CLASS_GIL);
+	assert_int_equal(class_below(stripped, 3), WAIT_CLASS_GIL);
+	assert_int_equal(class_below(shared, 2), WAIT_CLASS_GIL);
+	assert_int_equal(class_below(of_an_extension, 3), WAIT_CLASS_CONDITION);
+	assert_int_equal(class_below(of_a_program, 2), WAIT_CLASS_CONDITION);
+}
+
 static void the_state_counts_where_a_stack_does_not_say_what_the_kernel_does(void **state)
 {
 	assert_int_equal(wait_class_in_state(WAIT_CLASS_MUTEX, PKBPF_WAIT_SLEEP), WAIT_CLASS_MUTEX);
@@ -82,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_program_takes_says_more_than_that_it_is_a_futex),
+		cmocka_unit_test(a_condition_that_the_python_interpreter_waits_for_is_its_lock),
 		cmocka_unit_test(the_state_counts_where_a_stack_does_not_say_what_the_kernel_does),
 		cmocka_unit_test(each_class_that_limits_has_a_rule_that_exists),
 	};
