@@ -124,7 +124,7 @@ def check_layout(browser):
     nameless = browser.run("return $$('button,input,canvas,[role=img],[role=slider]').filter(e => e.getClientRects().length && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('[aria-hidden=true]'))).map(e => e.outerHTML.slice(0, 80))")
     check(nameless == [], f"everything that can be used has a name: {nameless}")
     titles = browser.run("return $$('#findings h3').map(e => e.textContent)")
-    check(len(titles) == len(report["verdict"]) and all(len(title) < 200 for title in titles), f"each finding has its cause as a title: {titles}")
+    check(len(titles) == len(report["findings"]) and all(len(title) < 200 for title in titles), f"each finding has its cause as a title: {titles}")
 
 
 def html(dark):

@@ -60,7 +60,7 @@ def rows(path):
         total = sum(row["offcpu"][part] for row in by.values())
         check(total == report["total"]["offcpu"][part], f"{part}: {total} of {report['total']['offcpu'][part]}")
     check(sum(row["cpu"]["samples"] for row in by.values()) == report["total"]["cpu"]["samples"], "each sample is in one row")
-    outside = [finding["text"] for finding in report["verdict"] if finding.get("who") == "[no region]"]
+    outside = [finding["text"] for finding in report["findings"] if finding.get("who") == "[no region]"]
     check(not outside, f"findings are about regions: {outside}")
     check(by["compute"]["cpu"]["samples"] > by["wait"]["cpu"]["samples"], "computing takes more CPU than waiting")
 

@@ -26,11 +26,11 @@ found() {
 	python3 - "$@" <<'P'
 import json, re, sys
 report, rule, patterns = json.load(open(sys.argv[1])), sys.argv[2], sys.argv[3:]
-texts = [f["text"] for f in report["verdict"] if f["rule"] == rule]
+texts = [f["text"] for f in report["findings"] if f["rule"] == rule]
 if any(all(re.search(pattern, text) for pattern in patterns) for text in texts):
     sys.exit(0)
 print(f"no finding {rule} with {patterns}; CPUs {report['host'].get('busy_percent')} % busy; there is:")
-for f in report["verdict"]:
+for f in report["findings"]:
     print(f"  {f['rule']}: {f['text']}")
 sys.exit(1)
 P

@@ -66,6 +66,9 @@ static const struct fake_symbol symbols[] = {
 	KERNEL_NAME(0xffffffff81001800, "do_wp_page"),
 	KERNEL_NAME(0xffffffff81001a00, "hrtimer_nanosleep"),
 	KERNEL_NAME(0xffffffff81001c00, "__x64_sys_madvise"),
+	KERNEL_NAME(0xffffffff81001e00, "do_swap_page"),
+	KERNEL_NAME(0xffffffff81002000, "migration_entry_wait"),
+	KERNEL_NAME(0xffffffff81002200, "try_to_free_pages"),
 };
 
 static void require(bool holds)
@@ -516,6 +519,24 @@ void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
 	limit.periods += periods;
 	limit.throttled_periods += throttled_periods;
 	limit.throttled_ns += throttled_periods * period_ns / 2;
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
+	play(fake, &buffer);
+}
+
+void account_frozen(struct fake_profile *fake, uint64_t id, const char *path)
+{
+	struct cgroup_limit_view limit = {
+		.time_ns = ACCOUNT_START_NS,
+		.moment = PKBPF_RESOURCE_START,
+		.cgroup_id = id,
+		.path = path,
+	};
+	struct event_buffer buffer = {0};
+
+	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
+	limit.time_ns = ACCOUNT_END_NS;
+	limit.moment = PKBPF_RESOURCE_END;
+	limit.frozen = 1;
 	require(cgroup_limit_event_encode(&buffer, &limit) == 0);
 	play(fake, &buffer);
 }

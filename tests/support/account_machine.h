@@ -74,6 +74,8 @@ void account_container(struct fake_profile *fake, uint64_t id, const char *name)
  * something to run. */
 void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
 		       unsigned int quota_percent, uint64_t periods, uint64_t throttled_periods);
+/* A cgroup that is frozen at the end. */
+void account_frozen(struct fake_profile *fake, uint64_t id, const char *path);
 /* What it uses at the end; in the interval it came to its limit so many times. */
 void account_memory_limit(struct fake_profile *fake, uint64_t id, const char *path,
 			  uint64_t limit_bytes, uint64_t used_bytes, uint64_t reached);
@@ -111,5 +113,8 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_COPY	   0xffffffff81001810ULL /* do_wp_page */
 #define ACCOUNT_NANOSLEEP  0xffffffff81001a10ULL /* hrtimer_nanosleep */
 #define ACCOUNT_MADVISE	   0xffffffff81001c10ULL /* __x64_sys_madvise */
+#define ACCOUNT_SWAP	   0xffffffff81001e10ULL /* do_swap_page */
+#define ACCOUNT_MIGRATION  0xffffffff81002010ULL /* migration_entry_wait */
+#define ACCOUNT_RECLAIM	   0xffffffff81002210ULL /* try_to_free_pages */
 
 #endif

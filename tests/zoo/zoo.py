@@ -206,7 +206,7 @@ def run(scenario_, pkbpf, work, disk, longest):
             next(running)
         except StopIteration:
             pass
-        findings = report.get("verdict", [])
+        findings = report["findings"]
         is_busy = report["host"].get("busy_percent", 0) >= 90
         if not options:
             sessions = {process.pid for process in zoo.started}

@@ -10,8 +10,9 @@
 
 #include "profile/kind_table.h"
 
-/* That of user/export/json. */
-#define SCHEMA_VERSION 1
+/* Those of user/export/json in which what is read here has its meaning. */
+#define SCHEMA_VERSION_FIRST 1
+#define SCHEMA_VERSION_LAST  2
 /* As of functions from recordings. */
 #define NAME_BYTES 1024
 
@@ -146,7 +147,7 @@ static bool is_report(const json_t *report)
 
 static int take_report(struct measurement *measurement, const json_t *report, struct error *error)
 {
-	const json_t *version = json_object_get(report, "schema_version");
+	json_int_t version = json_integer_value(json_object_get(report, "schema_version"));
 	struct diff_slice slice = {
 		.length_ns = count_of(json_object_get(report, "time"), "duration_ns"),
 		.run = measurement->run_count,
@@ -154,11 +155,11 @@ static int take_report(struct measurement *measurement, const json_t *report, st
 
 	if (!is_report(report))
 		return error_set(error, EBADMSG, "is no report of pkbpf (-o FILE.json)");
-	if (json_integer_value(version) != SCHEMA_VERSION)
+	if (version < SCHEMA_VERSION_FIRST || version > SCHEMA_VERSION_LAST)
 		return error_set(error, ENOTSUP,
 				 "is a report of another version of pkbpf: schema_version %lld, "
-				 "known is %d",
-				 (long long)json_integer_value(version), SCHEMA_VERSION);
+				 "known are %d to %d",
+				 (long long)version, SCHEMA_VERSION_FIRST, SCHEMA_VERSION_LAST);
 	if (!measurement_begin_slice(measurement, &slice))
 		return error_set(error, ENOMEM, "cannot be read: out of memory");
 	describe(measurement, report);

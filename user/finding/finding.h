@@ -15,7 +15,10 @@
 #define FINDING_MAX	     5
 #define FINDING_MAX_PER_RULE 2
 #define FINDING_PART_SIZE    384
-#define FINDING_TEXT_SIZE    2048
+/* Cost of what takes all time of whom it is about. */
+#define FINDING_COST_OF_ALL 1e9
+/* All parts, and the words between them. */
+#define FINDING_TEXT_SIZE 2560
 
 /* In this order they are told. */
 enum finding_tier {
@@ -30,10 +33,14 @@ enum finding_tier {
 struct finding {
 	const char *rule;
 	enum finding_tier tier;
-	bool is_alarm;			  /* something limits somebody, or is about to fail */
-	char who[FINDING_PART_SIZE];	  /* "postgres (4 processes)" */
-	char cause[FINDING_PART_SIZE];	  /* "waits for a mutex" */
-	char place[FINDING_PART_SIZE];	  /* "update_cache > pthread_mutex_lock" */
+	bool is_alarm;		       /* something limits somebody, or is about to fail */
+	char who[FINDING_PART_SIZE];   /* "postgres (4 processes)" */
+	char cause[FINDING_PART_SIZE]; /* "waits for a mutex" */
+	char place[FINDING_PART_SIZE]; /* "update_cache > pthread_mutex_lock" */
+	/* Part of place_base ("of it": the cause) at the place, and two standard errors of a part
+	 * that was sampled, both in percent; place_percent 0: nearly all, or not known. */
+	double place_percent, place_error;
+	const char *place_base;
 	char by[FINDING_PART_SIZE];	  /* "held meanwhile in `refresh_cache`" */
 	char evidence[FINDING_PART_SIZE]; /* "83 % of wall time in 1,200 waits" */
 	char next[FINDING_PART_SIZE];	  /* what to do or to look at */

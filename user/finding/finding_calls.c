@@ -293,7 +293,14 @@ static void say_callers(struct finding *finding, const struct analysis *analysis
 		.takes = takes_call, .context = &taken, .programs_only = true};
 	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &choice};
 
-	finding_say_place(finding->place, analysis, activity, &stacks);
+	finding_set_place(finding, "of it", analysis, activity, &stacks);
+}
+
+/* A share of the samples, with its error. */
+static const char *share_of(const struct kernel_work *work, double percent,
+			    char buffer[FINDING_SHARE_SIZE])
+{
+	return finding_share(buffer, percent, finding_share_error(percent, work->all));
 }
 
 static uint64_t part_of_cpu(const struct activity *activity, uint64_t weight, uint64_t all)
@@ -402,7 +409,8 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	else
 		finding_say(finding.cause, "makes many small system calls: %s", most->name);
 	say_callers(&finding, analysis, activity, most->name);
-	finding_say(finding.evidence, "%.0f %% of its CPU time in %s", share, most->name);
+	finding_say(finding.evidence, "%s of its CPU time in %s",
+		    share_of(work, share, (char[FINDING_SHARE_SIZE]){0}), most->name);
 	say_call_sizes(&finding, analysis, activity, most->name);
 	if (spins)
 		finding_say(finding.next, "sleep until there is something to do: a condition, a "
@@ -431,8 +439,9 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "spins for a lock that others hold: %s", work->spinner);
-	finding_say_place(finding.place, analysis, activity, &stacks);
-	finding_say(finding.evidence, "%.0f %% of its CPU time in it", share);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
+	finding_say(finding.evidence, "%s of its CPU time in it",
+		    share_of(work, share, (char[FINDING_SHARE_SIZE]){0}));
 	finding_say(finding.next,
 		    "do less while the lock is held, or use one that sleeps (a mutex)");
 	finding.severity += 0.1;
@@ -500,8 +509,9 @@ static void find_faults(const struct analysis *analysis, const struct activity *
 	finding_say_who(&finding, analysis, activity);
 	say_storm(&finding, work, freeing);
 	say_callers(&finding, analysis, activity, NULL);
-	finding_say(finding.evidence, "%.0f minor faults/s, %.0f %% of its CPU time in faults%s",
-		    rate, finding_percent((double)weight, (double)work->all),
+	finding_say(finding.evidence, "%.0f minor faults/s, %s of its CPU time in faults%s", rate,
+		    share_of(work, finding_percent((double)weight, (double)work->all),
+			     (char[FINDING_SHARE_SIZE]){0}),
 		    freeing ? " and in giving memory back" : "");
 	findings_offer(findings, &finding);
 }
@@ -518,7 +528,8 @@ void find_calls(const struct analysis *analysis, struct findings *findings)
 		if (computing_severity(analysis, activity) < CPU_PERCENT)
 			continue;
 		activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_stack, &work);
-		if (!work.all)
+		/* Half of fewer is no figure. */
+		if (work.all < 2 * (uint64_t)LEAST_COUNTED)
 			continue;
 		if (!hands_over && !find_spin_lock(analysis, activity, &work, findings))
 			find_call(analysis, activity, &work, findings);

@@ -200,9 +200,9 @@ static bool is_its_own_rival(const struct analysis *analysis, const struct activ
 static const char *queue_advice(const struct analysis *analysis, bool is_own)
 {
 	if (is_own)
-		return "run fewer threads, or see how many CPUs it may use (taskset, cpuset)";
+		return "run fewer threads, or see how many CPUs it may use (taskset -pc PID)";
 	return analysis->rows->busy_percent < CPU_BUSY_PERCENT
-		       ? "other CPUs are idle: see its affinity (taskset, cpuset)"
+		       ? "other CPUs are idle: see its affinity (taskset -pc PID)"
 		       : "move one of them to other CPUs, or lower its priority";
 }
 
@@ -274,7 +274,6 @@ static void find_computing(const struct analysis *analysis, const struct activit
 	const struct wait_choice programs = {.programs_only = true};
 	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
 	char buffer[HUMAN_SIZE];
-	double share;
 
 	finding.is_alarm = false;
 	finding.severity = computing_severity(analysis, activity);
@@ -303,10 +302,8 @@ static void find_computing(const struct analysis *analysis, const struct activit
 		finding_say(finding.cause, "computes: %.1f CPUs", sum->cpu.share / 100);
 	else
 		finding_say(finding.cause, "computes: %.0f %% of one CPU", sum->cpu.share);
-	share = finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	finding_say(finding.evidence, "%s on CPU", human_time(buffer, activity->on_cpu_ns));
-	if (share > 0)
-		finding_say(finding.evidence, ", %.0f %% of it there", share);
 	findings_offer(findings, &finding);
 }
 

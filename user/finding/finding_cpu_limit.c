@@ -143,6 +143,6 @@ void find_cpu_limit(const struct analysis *analysis, struct findings *findings)
 	if (count > 1)
 		finding_say(finding.evidence, "; %zu other cgroup%s less often", count - 1,
 			    count > 2 ? "s" : "");
-	finding_say(finding.next, "raise cpu.max (--cpus), or use less CPU time");
+	finding_say(finding.next, "raise cpu.max of %s (--cpus), or use less CPU time", name);
 	findings_offer(findings, &finding);
 }

@@ -72,7 +72,7 @@ static void say_places(struct finding *finding, const struct analysis *analysis,
 	activity_each_stack(analysis, activity, PKBPF_PROFILE_OFFCPU, add_place, &places);
 	if (places.count < 2 || finding_percent((double)places.items[0].waits,
 						(double)places.waits) >= ONE_PLACE_PERCENT) {
-		finding_say_place(finding->place, analysis, activity, &stacks);
+		finding_set_place(finding, "of it", analysis, activity, &stacks);
 		return;
 	}
 	finding_say(finding->place, "%s` and `%s", places.items[0].function->name,

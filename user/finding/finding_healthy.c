@@ -8,6 +8,10 @@
 
 /* Of wall time, to be named. */
 #define NAMED_PERCENT 5
+/* Of one CPU, and of the CPU time of all targets: who uses less of both (a shell that starts a
+ * program, wc at the end of a pipe) is a helper. */
+#define HELPER_CPU_PERCENT  5
+#define HELPER_PART_PERCENT 10
 /* Of the wall time, held up by whatever it is. */
 #define SMALL_PERCENT 10
 /* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
@@ -153,12 +157,59 @@ static void find_quiet_host(const struct analysis *analysis, struct findings *fi
 	findings_offer(findings, &finding);
 }
 
+static bool is_helper(const struct analysis *analysis, const struct activity *activity)
+{
+	return finding_cost(analysis->rows, activity->on_cpu_ns) < HELPER_CPU_PERCENT &&
+	       finding_percent((double)activity->on_cpu_ns,
+			       (double)analysis->rows->total.cpu.total_ns) < HELPER_PART_PERCENT;
+}
+
+/* Of programs that do little, the one that does most of its own: without waits for children. */
+static const struct activity *least_idle(const struct analysis *analysis)
+{
+	const struct activity *most = NULL;
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct activity *activity = &analysis->activities[i];
+		uint64_t children_ns = activity->waits[WAIT_CLASS_CHILD].time_ns,
+			 own_ns = activity->wall_ns > children_ns ? activity->wall_ns - children_ns
+								  : 0;
+
+		if (most && own_ns <= most_ns)
+			continue;
+		most = activity;
+		most_ns = own_ns;
+	}
+	return most;
+}
+
+static bool is_about_targets(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->findings[i].tier == FINDING_OF_TARGET)
+			return true;
+	return false;
+}
+
+/* Helpers are named only when there is nothing else to say. */
 void find_healthy(const struct analysis *analysis, struct findings *findings)
 {
+	bool has_others = is_about_targets(findings);
+	const struct activity *helper = least_idle(analysis);
+
 	if (!analysis->has_targets) {
 		find_quiet_host(analysis, findings);
 		return;
 	}
-	for (size_t i = 0; i < analysis->count; i++)
-		find_one(analysis, &analysis->activities[i], findings);
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct activity *activity = &analysis->activities[i];
+
+		if (is_helper(analysis, activity))
+			continue;
+		has_others = true;
+		find_one(analysis, activity, findings);
+	}
+	if (!has_others && helper)
+		find_one(analysis, helper, findings);
 }

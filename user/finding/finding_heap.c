@@ -74,7 +74,7 @@ static void find_leak(const struct analysis *analysis, const struct activity *ac
 		finding_say(
 			finding.next,
 			"free it, or limit its number (a cache that is not full yet ends by "
-			"itself); memory lasts for %s",
+			"itself); at this rate, free memory is used up in %s",
 			human_time(a, left / place->growth_per_second < UINT64_MAX / NS_PER_SECOND
 					      ? left / place->growth_per_second * NS_PER_SECOND
 					      : UINT64_MAX));

@@ -24,6 +24,7 @@ static void find_stolen(const struct analysis *analysis, struct findings *findin
 		    "runnable threads",
 		    steal);
 	finding.severity = steal;
+	finding.cost = finding_cost(analysis->rows, machine->steal_ns);
 	finding.tier = analysis->has_targets ? FINDING_OF_HOST : FINDING_OF_TARGET;
 	findings_offer(findings, &finding);
 }

@@ -198,7 +198,6 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
 	bool is_kept = is_never_released(analysis, waits);
-	double part;
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
 	finding.cost = finding_cost(analysis->rows, waits->time_ns);
@@ -206,16 +205,16 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", row->cause);
-	part = finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	say_who_holds(&finding, analysis, activity, class);
 	if (is_kept)
 		finding_say(finding.by, "%snot released in the whole interval",
 			    finding.by[0] ? ", " : "");
 	say_waits(&finding, activity, waits->time_ns, waits->count);
-	finding_say_part(finding.evidence, part);
 	if (is_kept)
 		finding_say(finding.next, "see what its owner does: where that waits for a lock, "
-					  "too, it is a deadlock (gdb: thread apply all bt)");
+					  "too, it is a deadlock (gdb -p PID -batch -ex 'thread "
+					  "apply all bt')");
 	else
 		finding_say(finding.next, "%s",
 			    row->next ? row->next : "do less while the lock is held, or divide it");
@@ -267,7 +266,7 @@ static void find_handed_over(const struct analysis *analysis, const struct activ
 	finding_say(finding.cause, "%s",
 		    by_timer ? "its waits for a condition end by their time-out, not by a signal"
 			     : "waits for what other threads give back (a lock, a pool)");
-	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	if (by_siblings && wakers.place[0])
 		finding_say(finding.by, "given back in `%s`", wakers.place);
 	if (by_timer)

@@ -38,8 +38,7 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	struct finding finding = finding_new(FINDING_RULE_memory_grows);
 	struct finding_stacks pages = {.kind = PKBPF_PROFILE_MEMORY};
 	struct finding_stacks faults = {.kind = PKBPF_PROFILE_FAULTS};
-	bool has_pages;
-	double growth = 0, rss = 0, rate, part;
+	double growth = 0, rss = 0, rate;
 	char buffer[HUMAN_SIZE];
 
 	for (size_t i = 0; i < activity->group->count; i++) {
@@ -58,15 +57,10 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "memory grows by %s/s", human_bytes(buffer, human_whole(rate)));
 	/* Pages that are still there say more than all that came. */
-	part = finding_say_place(finding.place, analysis, activity, &pages);
-	has_pages = part > 0;
-	if (!has_pages)
-		part = finding_say_place(finding.place, analysis, activity, &faults);
+	if (!finding_set_place(&finding, "of its resident pages", analysis, activity, &pages))
+		finding_set_place(&finding, "of its page faults", analysis, activity, &faults);
 	finding_say(finding.evidence, "RSS %s, the most it has had",
 		    human_bytes(buffer, (uint64_t)rss));
-	if (part > 0)
-		finding_say(finding.evidence, "; %.0f %% of its %s there", part,
-			    has_pages ? "resident pages came" : "page faults");
 	finding_say(finding.next,
 		    "record for longer: a leak grows on, a cache or the loading of data "
 		    "ends");
@@ -116,14 +110,19 @@ static void find_kills(const struct analysis *analysis, const struct activity *a
 	else if (kill && kill->text[0])
 		finding_say(finding.by, "by the memory limit of %s", killer);
 	else if (kill)
-		finding_say(finding.by, "the machine had no memory left");
+		finding_say(finding.by, "the memory of the machine was exhausted");
 	else
 		finding_say(finding.by, "the memory limit of a cgroup, or the memory of the "
 					"machine, is exhausted");
 	if (sum->memory.peak_rss_bytes)
 		finding_say(finding.evidence, "peak RSS %s",
 			    human_bytes(buffer, sum->memory.peak_rss_bytes));
-	finding_say(finding.next, "raise the limit (memory.max), or use less memory");
+	if (kill && kill->text[0])
+		finding_say(finding.next, "raise memory.max of %s, or use less memory", killer);
+	else
+		finding_say(finding.next,
+			    kill ? "use less memory, or add some"
+				 : "raise the limit (memory.max), or use less memory");
 	findings_offer(findings, &finding);
 }
 

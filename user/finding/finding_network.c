@@ -152,7 +152,7 @@ static bool find_slow(const struct analysis *analysis, const struct activity *ac
 	finding_say(finding.evidence, " waiting; %s, their first byte after p50 %s, p99 %s",
 		    human_counted(count, sum->responses, "answers"),
 		    human_time(p50, lengths->p50_ns), human_time(p99, lengths->p99_ns));
-	finding_say(finding.next, "%s", PEER_ADVICE);
+	finding_say_peer_advice(&finding, sum->worst->peer->pid, true);
 	findings_offer(findings, &finding);
 	return true;
 }

@@ -173,7 +173,7 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	finding_say(finding.cause,
 		    is_sure ? "waits for a peer (backend) to answer"
 			    : "waits for its server to answer, or to send something");
-	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	say_peer(&finding, peer);
 	if (is_sure)
 		finding_say(finding.evidence,
@@ -184,8 +184,7 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 			    ended_by(analysis, activity, classes, peer->other_comm));
 	finding_say_wall(finding.evidence, activity, time_ns);
 	finding_say(finding.evidence, " waiting");
-	finding_say(finding.next, "%s",
-		    is_sure ? PEER_ADVICE : "profile the peer, if an answer is due");
+	finding_say_peer_advice(&finding, peer->other_pid, is_sure);
 	findings_offer(findings, &finding);
 }
 
@@ -205,7 +204,7 @@ static void find_full(const struct analysis *analysis, const struct activity *ac
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", wait_class_row(class)->cause);
-	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	if (receiver)
 		finding_say(finding.by, "peer %s", peer_text(text, receiver));
 	else
@@ -258,7 +257,7 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	finding.cost = finding_cost(analysis->rows, sleeps->time_ns);
 	if (finding.severity < SLEEP_PERCENT || seconds <= 0)
 		return;
-	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
 		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
 		(failures && names_a_retry(finding.place));

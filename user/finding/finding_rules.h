@@ -149,8 +149,6 @@ void findings_offer(struct findings *findings, struct finding *finding);
 #define CPU_QUEUE_PERCENT 10
 /* Shorter waits for a CPU are wake-ups, longer ones the time slices of others. */
 #define RUNQUEUE_P99_NS NS_PER_MS
-/* A peer may owe an answer, or answer late on purpose. */
-#define PEER_ADVICE "profile the peer, unless it answers late by design (long poll, events)"
 /* Programs named in one finding. */
 #define LISTED 4
 
@@ -163,8 +161,6 @@ double finding_seconds(const struct resource_rows *rows);
 double finding_severity(const struct resource_rows *rows, uint64_t time_ns);
 /* A time of any number of threads as a share of the interval: cost of a finding. */
 double finding_cost(const struct resource_rows *rows, uint64_t time_ns);
-/* Cost of what takes all time of whom it is about. */
-#define FINDING_COST_OF_ALL 1e9
 /* A time of a group as a share of what it does, and of the interval. */
 double activity_severity(const struct analysis *analysis, const struct activity *activity,
 			 uint64_t time_ns);
@@ -184,6 +180,9 @@ const struct relation *finding_io_limit(const struct analysis *analysis,
 					const struct activity *activity, uint64_t wait_ns);
 /* Cause, and what to do. */
 void finding_say_io_limit(struct finding *finding, const struct relation *limit);
+/* What to do about a peer that is waited for, pid 0: unknown; is_due: a request was seen that it
+ * has not answered. */
+void finding_say_peer_advice(struct finding *finding, uint32_t pid, bool is_due);
 /* A relation of one of a group's processes. */
 bool activity_has_pid(const struct activity *activity, uint32_t pid);
 
@@ -205,12 +204,24 @@ struct finding_stacks {
 	const struct wait_choice *choice; /* too */
 };
 
+#define FINDING_SHARE_SIZE 32
+/* "57 %", "57 +- 4 %"; returns buffer. */
+const char *finding_share(char buffer[FINDING_SHARE_SIZE], double percent, double error);
+/* Fewer samples are no figure: of five, two standard errors of their number (Poisson) are 4.5, of
+ * four 4, so that there may be none. */
+#define LEAST_COUNTED 5
+/* Two standard errors of a percentage of so many samples (binomial). */
+double finding_share_error(double percent, uint64_t samples);
+
 /* "XLogFlush > fdatasync", or of what has no names the address met most often, "[gzip+0x1234]";
- * nothing when no function with a name explains half of it. Returns its percentage, 0: nothing. */
+ * nothing when no function with a name explains half of it, or when fewer than LEAST_COUNTED
+ * samples do. Returns its percentage, 0: nothing. */
 double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
 			 const struct activity *activity, const struct finding_stacks *stacks);
-/* "; 60 % of it there", when the place is not that of nearly all. */
-void finding_say_part(char part[FINDING_PART_SIZE], double percent);
+/* The same as the finding's place, with the part of `base` ("of it") that is there. Returns whether
+ * there is one. */
+bool finding_set_place(struct finding *finding, const char *base, const struct analysis *analysis,
+		       const struct activity *activity, const struct finding_stacks *stacks);
 /* Waits of some classes (WAIT_CLASS_BIT): for the above. */
 struct class_choice {
 	const struct analysis *analysis;

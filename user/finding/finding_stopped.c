@@ -78,7 +78,7 @@ void find_stopped(const struct analysis *analysis, const struct activity *activi
 	finding_say_wall(finding.evidence, activity, stopped_ns);
 	finding_say(finding.evidence, " (%s)", human_time(time, stopped_ns));
 	finding_say(finding.next,
-		    "continue it (kill -CONT), or see what stopped it: job control, a "
+		    "continue it (kill -CONT PID), or see what stopped it: job control, a "
 		    "debugger");
 	findings_offer(findings, &finding);
 }

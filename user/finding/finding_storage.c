@@ -143,7 +143,8 @@ static void say_disk_cause(struct finding *finding, enum finding_rule_number rul
 		else
 			finding_say(finding->by, "of which %s moved most, %s, on any device",
 				    wait->other.name, human_bytes(buffer, wait->other.bytes));
-		finding_say(finding->next, "limit the other (io.max, ionice), or use another disk");
+		finding_say(finding->next, "limit %s (io.max, ionice), or use another disk",
+			    wait->other.is_there ? wait->other.name : "the other");
 	} else {
 		say_disk_bound(finding, sum, wait);
 	}
@@ -160,7 +161,6 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	struct activity whole = *activity;
 	enum finding_rule_number rule;
 	struct finding finding;
-	double part;
 
 	for (size_t i = 0; i < activity->group->count; i++)
 		wait.ring_ns += asynchronous_ns(analysis, activity->group->members[i]);
@@ -180,9 +180,8 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	finding.severity = activity_severity(analysis, &whole, wait.wait_ns);
 	finding.cost = finding_cost(analysis->rows, wait.wait_ns);
 	finding_say_who(&finding, analysis, activity);
-	part = finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	say_requests(&finding, analysis, activity, wait.wait_ns);
-	finding_say_part(finding.evidence, part);
 	say_disk_cause(&finding, rule, sum, &wait);
 	findings_offer(findings, &finding);
 }
@@ -265,9 +264,9 @@ static void find_major(const struct analysis *analysis, const struct activity *a
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "major page faults: pages of files or of swap are read when "
 				   "they are touched");
-	if (finding_say_place(finding.place, analysis, activity, &stacks) <= 0) {
+	if (!finding_set_place(&finding, "of them", analysis, activity, &stacks)) {
 		stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(DISK));
-		finding_say_place(finding.place, analysis, activity, &stacks);
+		finding_set_place(&finding, "of the disk wait", analysis, activity, &stacks);
 	}
 	finding_say(finding.evidence, "%.0f major faults/s (%s in total)", rate,
 		    human_count((char[HUMAN_SIZE]){0}, sum->memory.major_faults));

@@ -52,7 +52,6 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
 	char time[HUMAN_SIZE], count[HUMAN_SIZE];
-	double part;
 
 	finding.severity = rule_severity(analysis, activity, class);
 	finding.cost = finding_cost(analysis->rows, waits->time_ns);
@@ -63,11 +62,10 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 		finding_say_io_limit(&finding, limit);
 	else
 		finding_say(finding.cause, "%s", row->cause);
-	part = finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	finding_say_wall(finding.evidence, activity, waits->time_ns);
 	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
 		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
-	finding_say_part(finding.evidence, part);
 	if (row->next && !limit)
 		finding_say(finding.next, "%s", row->next);
 	findings_offer(findings, &finding);

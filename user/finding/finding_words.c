@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The figures rules ask for, and the words all findings share. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,16 @@ void finding_say_who(struct finding *finding, const struct analysis *analysis,
 	finding->pid = group->worst->pid;
 }
 
+void finding_say_peer_advice(struct finding *finding, uint32_t pid, bool is_due)
+{
+	finding_say(finding->next, "profile the peer");
+	if (pid)
+		finding_say(finding->next, " (pkbpf -p %" PRIu32 ")", pid);
+	finding_say(finding->next, "%s",
+		    is_due ? ", unless it answers late by design (long poll, events)"
+			   : ", if an answer is due");
+}
+
 bool activity_has_pid(const struct activity *activity, uint32_t pid)
 {
 	for (size_t i = 0; i < activity->group->count; i++)
@@ -138,38 +149,48 @@ static void add_addresses(struct address_sum *sum, const struct analysis *analys
 				add_address(sum, profile, &rows[i]);
 }
 
-/* Of programs without names, the address that runs most often: "[gzip+0x1234]". Returns its
- * percentage, 0: there is none. */
-static double say_address(char part[FINDING_PART_SIZE], const struct analysis *analysis,
-			  const struct activity *activity)
+/* A place, with its weight and that of all it is a place of. */
+struct place {
+	uint64_t weight, whole;
+};
+
+static double place_percent(const struct place *place)
+{
+	return finding_percent((double)place->weight, (double)place->whole);
+}
+
+/* Of programs without names, the address that runs most often: "[gzip+0x1234]". */
+static struct place say_address(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+				const struct activity *activity)
 {
 	const struct function_table_options apart = {0};
 	struct function_table *table = function_table_new(analysis->rows->profile, &apart);
 	struct address_sum sum = {.table = table};
+	struct place place = {0};
 	uint32_t most = 0;
-	double share = 0;
 
 	sum.weights = table ? calloc(function_table_count(table) + 1, sizeof(uint64_t)) : NULL;
 	if (sum.weights)
 		add_addresses(&sum, analysis, activity);
 	for (uint32_t i = 0; sum.weights && i < function_table_count(table); i++)
 		most = sum.weights[i] > sum.weights[most] ? i : most;
-	if (sum.unnamed && sum.unnamed >= sum.whole / 2) {
+	if (sum.unnamed >= sum.whole / 2 && sum.weights && sum.weights[most] >= LEAST_COUNTED) {
 		finding_say(part, "%s", function_table_get(table, most)->name);
-		share = finding_percent((double)sum.weights[most], (double)sum.whole);
+		place = (struct place){sum.weights[most], sum.whole};
 	}
 	free(sum.weights);
 	function_table_free(table);
-	return share;
+	return place;
 }
 
-double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
-			 const struct activity *activity, const struct finding_stacks *stacks)
+static struct place say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+			      const struct activity *activity, const struct finding_stacks *stacks)
 {
 	const struct row_group *group = activity->group;
 	struct row_explanation explanation =
 		resource_rows_explain(analysis->rows, group->members, group->count, stacks->kind,
 				      stacks->states, stacks->choice);
+	const struct place nowhere = {0};
 	bool is_named = false;
 
 	for (size_t i = 0; i < explanation.count; i++)
@@ -177,17 +198,51 @@ double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *an
 	/* "[unknown]" tells nobody where to look, an address does. */
 	if (!is_named && stacks->kind == PKBPF_PROFILE_CPU)
 		return say_address(part, analysis, activity);
-	if (!is_named || explanation.weight < explanation.whole / 2)
-		return 0;
+	if (!is_named || explanation.weight < explanation.whole / 2 ||
+	    (stacks->kind == PKBPF_PROFILE_CPU && explanation.weight < LEAST_COUNTED))
+		return nowhere;
 	for (size_t i = 0; i < explanation.count; i++)
 		finding_say(part, "%s%s", i ? " > " : "", explanation.functions[i]->name);
-	return finding_percent((double)explanation.weight, (double)explanation.whole);
+	return (struct place){explanation.weight, explanation.whole};
 }
 
-void finding_say_part(char part[FINDING_PART_SIZE], double percent)
+double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+			 const struct activity *activity, const struct finding_stacks *stacks)
 {
-	if (percent > 0 && percent < NEARLY_ALL_PERCENT)
-		finding_say(part, "; %.0f %% of it there", percent);
+	struct place place = say_place(part, analysis, activity, stacks);
+
+	return place_percent(&place);
+}
+
+bool finding_set_place(struct finding *finding, const char *base, const struct analysis *analysis,
+		       const struct activity *activity, const struct finding_stacks *stacks)
+{
+	struct place place = say_place(finding->place, analysis, activity, stacks);
+	double percent = place_percent(&place);
+
+	finding->place_percent = percent < NEARLY_ALL_PERCENT ? percent : 0;
+	finding->place_base = base;
+	/* Times of waits and numbers of pages are sums of all. */
+	if (stacks->kind == PKBPF_PROFILE_CPU)
+		finding->place_error = finding_share_error(percent, place.whole);
+	return place.weight > 0;
+}
+
+double finding_share_error(double percent, uint64_t samples)
+{
+	double part = percent < 100 ? percent / 100 : 1;
+
+	return samples ? 200 * sqrt(part * (1 - part) / (double)samples) : 0;
+}
+
+const char *finding_share(char buffer[FINDING_SHARE_SIZE], double percent, double error)
+{
+	/* Less than the last digit. */
+	if (error < 0.5)
+		snprintf(buffer, FINDING_SHARE_SIZE, "%.0f %%", percent);
+	else
+		snprintf(buffer, FINDING_SHARE_SIZE, "%.0f +- %.0f %%", percent, error);
+	return buffer;
 }
 
 static bool takes_class(void *context, const struct row_weight *weight)

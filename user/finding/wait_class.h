@@ -22,7 +22,7 @@
 	ROW(OTHER, NULL, "asleep", NULL)                                                           \
 	ROW(WORK, NULL, "waits for work", NULL)                                                    \
 	ROW(KERNEL, "kernel_bound", "waits in D state, not for I/O",                               \
-	    "/proc/PID/stack says what for: a lock of the kernel, or a server of files")           \
+	    "cat /proc/PID/stack shows the wait: a lock of the kernel, or a file server")          \
 	ROW(DISK, "disk_bound", "waits for block I/O", NULL)                                       \
 	ROW(FUTEX, NULL, "waits for another thread", NULL)                                         \
 	ROW(CONDITION, NULL, "waits for another thread", NULL)                                     \
@@ -64,7 +64,7 @@
 	ROW(GIL, "lock_bound", "waits for Python's GIL (global interpreter lock)",                 \
 	    "use processes instead of threads for what computes, or release the GIL in C code")    \
 	ROW(JAVA_MONITOR, "lock_bound", "waits for a Java monitor (synchronized)",                 \
-	    "jstack shows the owner of the monitor")                                               \
+	    "jstack PID shows the owner of the monitor")                                           \
 	ROW(INNODB_LATCH, "lock_bound", "waits for an InnoDB latch", NULL)                         \
 	ROW(INNODB_LOCK, "lock_bound", "waits for an InnoDB row lock",                             \
 	    "information_schema.innodb_trx and sys.innodb_lock_waits name the transactions")       \

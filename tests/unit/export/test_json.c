@@ -64,7 +64,7 @@ static void numbers_are_read_back(void **state)
 {
 	json_t *root = report(ROWS_BY_PROCESS), *row = row_of(root, 812), *stacks, *frames;
 
-	assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 1);
+	assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 2);
 	assert_string_equal(
 		json_string_value(json_object_get(json_object_get(root, "time"), "start")),
 		"2023-11-14T22:13:20.123456789Z");
@@ -80,7 +80,7 @@ static void numbers_are_read_back(void **state)
 	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")),
 			    "XLogFlush");
 	assert_null(json_object_get(stacks, "faults"));
-	assert_int_equal(json_array_size(json_object_get(root, "verdict")), 5);
+	assert_int_equal(json_array_size(json_object_get(root, "findings")), 5);
 	assert_int_equal(json_array_size(json_object_get(root, "devices")), 1);
 	json_decref(root);
 }

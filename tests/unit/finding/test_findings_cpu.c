@@ -43,7 +43,7 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 			       "(2.00 "
 			       "s), p99 20.0 ms; CPUs of the machine 50 % busy. Next: other CPUs "
 			       "are "
-			       "idle: see its affinity (taskset, cpuset)");
+			       "idle: see its affinity (taskset -pc 5)");
 	}
 }
 
@@ -73,7 +73,7 @@ static void threads_that_wait_for_each_other_are_not_others(void **state)
 	       "app 5: waits for a CPU that its own threads use, meanwhile the CPU ran worker (its "
 	       "own threads) (100 %); 33 % of runnable time (2.00 s), p99 20.0 ms; CPUs of the "
 	       "machine 50 % busy. Next: run fewer threads, or see how many CPUs it may use "
-	       "(taskset, cpuset)");
+	       "(taskset -pc 5)");
 }
 
 static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(void **state)
@@ -101,7 +101,8 @@ static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(voi
 	       "docker:0123456789ab: is limited to 0.50 CPUs and was throttled in 75 "
 	       "% of its active periods of 100 ms; the CPU limit, not the machine, "
 	       "makes its threads wait for a CPU: throttled for 3.00 s; 1 other "
-	       "cgroup less often. Next: raise cpu.max (--cpus), or use less CPU time");
+	       "cgroup less often. Next: raise cpu.max of docker:0123456789ab (--cpus), or use "
+	       "less CPU time");
 	assert_int_equal((int)findings.findings[0].severity, 30);
 }
 

@@ -46,7 +46,7 @@ static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
 		"app 5: waits for a mutex in `list_append > pthread_mutex_lock`, not released "
 		"in the whole interval; 100 % of wall time (20.0 s in 2 waits). Next: see "
 		"what its owner does: where that waits for a lock, too, it is a deadlock "
-		"(gdb: thread apply all bt)");
+		"(gdb -p 5 -batch -ex 'thread apply all bt')");
 }
 
 static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
@@ -111,8 +111,8 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	end_and_expect(&fake, "disk_bound",
-		       "dd 5: waits for block I/O in `exec_query > list_append > fdatasync`; "
-		       "100 % of wall time (10.0 s); 60 % of it there. Next: read ahead or "
+		       "dd 5: waits for block I/O, 60 % of it in `exec_query > list_append > "
+		       "fdatasync`; 100 % of wall time (10.0 s). Next: read ahead or "
 		       "keep several requests in flight, or cache more");
 }
 
@@ -134,7 +134,7 @@ static void what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them
 		"app 5: waits for a mutex in `list_append > pthread_mutex_lock`, not released "
 		"in the whole interval; 100 % of wall time (20.0 s in 2 waits). Next: see "
 		"what its owner does: where that waits for a lock, too, it is a deadlock "
-		"(gdb: thread apply all bt)");
+		"(gdb -p 5 -batch -ex 'thread apply all bt')");
 }
 
 static void faults_that_had_to_read_are_told_with_the_function_of_these(void **state)
@@ -148,10 +148,11 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	account_faults(&fake, 5, "app", 4000, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 300, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 100, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
-	end_and_expect(&fake, "major_faults",
-		       "app 5: major page faults: pages of files or of swap are read when "
-		       "they are touched in `exec_query`; 40 major faults/s (400 in total). "
-		       "Next: more memory, or readahead (MADV_WILLNEED, MADV_POPULATE_READ)");
+	end_and_expect(
+		&fake, "major_faults",
+		"app 5: major page faults: pages of files or of swap are read when "
+		"they are touched, 75 % of them in `exec_query`; 40 major faults/s (400 in total). "
+		"Next: more memory, or readahead (MADV_WILLNEED, MADV_POPULATE_READ)");
 }
 
 /* A ring brings messages and timers as well: without requests that took as long, who waits for it
@@ -251,8 +252,8 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 	       "metadata changes, or a journal on a faster device");
 	expect(&findings, "kernel_bound",
 	       "db 5: waits in D state, not for I/O in `list_append`; 30 % of wall "
-	       "time (3.00 s in 10 waits). Next: /proc/PID/stack says what for: a lock of the "
-	       "kernel, or a server of files");
+	       "time (3.00 s in 10 waits). Next: cat /proc/5/stack shows the wait: a "
+	       "lock of the kernel, or a file server");
 }
 
 static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **state)
@@ -267,8 +268,8 @@ static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **sta
 		      FAKE_IPS(ACCOUNT_MAIN));
 	end_and_expect(&fake, "kernel_bound",
 		       "db 5: waits in D state, not for I/O in `list_append`; 75 % of wall "
-		       "time (30.0 s in 1 wait). Next: /proc/PID/stack says what for: a lock of "
-		       "the kernel, or a server of files");
+		       "time (30.0 s in 1 wait). Next: cat /proc/5/stack shows the wait: a "
+		       "lock of the kernel, or a file server");
 }
 
 int main(void)

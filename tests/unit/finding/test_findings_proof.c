@@ -92,7 +92,7 @@ static void start_up_code_is_no_place_but_an_address_of_a_program_without_names_
 	finding = finding_of(&findings, "cpu_bound");
 	assert_non_null(finding);
 	assert_string_equal(finding->place, "[program+0x1f10]");
-	assert_non_null(strstr(finding->evidence, "56 % of it there"));
+	assert_non_null(strstr(finding->text, ", 56 +- 3 % of it in `[program+0x1f10]`"));
 }
 
 static void what_only_starts_a_program_is_said_to_be_no_place(void **state)

@@ -5,7 +5,7 @@
 #include "export/json/json_kind.h"
 
 /* Rises when a key changes its meaning or goes; not when one is added. */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 /* Parts that are not known are left out. */
 static void write_part(struct json_writer *writer, const char *key, const char *part)
@@ -16,8 +16,7 @@ static void write_part(struct json_writer *writer, const char *key, const char *
 
 static void write_findings(struct json_writer *writer, const struct findings *findings)
 {
-	/* Their name since version 1 of the schema. */
-	json_writer_array_begin(writer, "verdict");
+	json_writer_array_begin(writer, "findings");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->findings[i];
 
@@ -28,12 +27,18 @@ static void write_findings(struct json_writer *writer, const struct findings *fi
 		write_part(writer, "who", finding->who);
 		json_writer_string(writer, "cause", finding->cause);
 		write_part(writer, "place", finding->place);
+		if (finding->place_percent > 0)
+			json_writer_decimal(writer, "place_percent", finding->place_percent);
+		if (finding->place_percent > 0 && finding->place_error > 0)
+			json_writer_decimal(writer, "place_error_percent", finding->place_error);
 		write_part(writer, "by", finding->by);
 		write_part(writer, "evidence", finding->evidence);
 		write_part(writer, "next", finding->next);
 		if (finding->pid)
 			json_writer_u64(writer, "pid", finding->pid);
 		json_writer_decimal(writer, "severity_percent", finding->severity);
+		if (finding->cost < FINDING_COST_OF_ALL)
+			json_writer_decimal(writer, "cost_percent", finding->cost);
 		json_writer_object_end(writer);
 	}
 	json_writer_array_end(writer);

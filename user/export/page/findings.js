@@ -79,10 +79,12 @@ const capital = text => text[0].toUpperCase() + text.slice(1);
 /* Of parts of a sentence. Names begin as they do. */
 const sentence = (text, isBegin = true) => (isBegin && /^[a-z-]+ /.test(text) ? capital(text) : text) + (/[.?!]$/.test(text) ? "" : ".");
 const pathOf = place => place.replace(/^`|`$/g, "").split(" > ").flatMap((frame, i) => i ? [el("span", {class: "muted"}, " \u203a "), frame] : [frame]);
+/* "57 ± 4 % of it" */
+const partOf = finding => finding.place_percent.toFixed(0) + (finding.place_error_percent >= .5 ? " \u00b1 " + finding.place_error_percent.toFixed(0) : "") + NARROW + "%";
 function findingItem(finding, number) {
 	const rows = finding.pid ? profile.report.rows.map((row, i) => row.pid === finding.pid ? i : -1).filter(i => i >= 0) : [];
 	const title = finding.cause ? finding.who ? finding.who + ": " + finding.cause : capital(finding.cause) : finding.text;
-	return el("li", {class: "fi"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), finding.place ? el("p", {class: "path"}, pathOf(finding.place)) : null,
+	return el("li", {class: "fi"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, withCode(title)), finding.place ? el("p", {class: "path"}, pathOf(finding.place), finding.place_percent ? el("span", {class: "muted num"}, " " + partOf(finding)) : null) : null,
 		rows.length ? el("button", {class: "link", "aria-label": "Show stacks: " + title, onclick() {
 			change(() => state.pick = {rows: new Set(rows), text: profile.report.rows[rows[0]].comm + " " + finding.pid});
 			$("#stacks").scrollIntoView({behavior: calm.matches ? "auto" : "smooth"});
@@ -90,7 +92,7 @@ function findingItem(finding, number) {
 		el("div", {class: "tx"}, [finding.by, finding.evidence].filter(Boolean).map(text => el("p", {class: "ev"}, withCode(sentence(text)))), finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), withCode(sentence(finding.next, false))) : null));
 }
 function showFindings() {
-	const findings = profile.report.verdict || [];
+	const findings = profile.report.findings || [];
 	fill("findings", head("findings", "Findings"), findings.length ? el("ol", {}, findings.map((finding, i) => findingItem(finding, i + 1)))
 	     : el("p", {class: "empty"}, "Nothing is short: no rule found a limit."));
 }
