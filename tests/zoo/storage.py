@@ -69,7 +69,7 @@ def reads_behind_writes(zoo):
     writers = zoo.plant("storage", "bulk_writer", f"{zoo.disk}/bulk", 6)
     time.sleep(0.5)
     reads, started = field(pid, "io", "syscr:"), time.monotonic()
-    yield []
+    yield ["-p", pid]
     beside = (field(pid, "io", "syscr:") - reads) / (time.monotonic() - started)
     zoo.prove(beside < 0.5 * alone, f"{beside:.0f} reads/s beside the writers, {alone:.0f} alone")
     zoo.prove(field(writers.pid, "io", "write_bytes:") > 50 << 20, "they write much")

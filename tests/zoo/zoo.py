@@ -181,6 +181,9 @@ def is_beside(finding, sessions, is_busy, rules):
 
 
 def judge(scenario_, findings, is_busy):
+    # Beside a busy neighbour, the neighbour costs most: it may be said first.
+    if is_busy and scenario_.rules is not None and findings[1:] and findings[0]["rule"] in {"queue_bound", "cpu_starved"} - set(scenario_.rules):
+        findings = findings[1:]
     if scenario_.rules is None:
         # Beside other work that fills the machine it is true that it waits for a CPU.
         alarms = [finding for finding in findings if is_alarm(finding) and not (is_busy and finding["rule"] in ("queue_bound", "cpu_starved"))]

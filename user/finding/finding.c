@@ -82,6 +82,32 @@ static void compose(struct finding *finding)
 	append(finding, ". Next: ", finding->next, "");
 }
 
+/* At "; " or ", ", outside of names; NULL: there is one clause. */
+static char *last_clause(char *part)
+{
+	char *last = NULL;
+	bool is_name = false;
+
+	for (char *at = part; *at; at++) {
+		is_name ^= *at == '`';
+		if (!is_name && (*at == ';' || *at == ',') && at[1] == ' ')
+			last = at;
+	}
+	return last;
+}
+
+bool finding_shorten(struct finding *finding)
+{
+	char *part = finding->evidence[0] ? finding->evidence : finding->by, *last;
+
+	if (!part[0])
+		return false;
+	last = last_clause(part);
+	*(last ? last : part) = '\0';
+	compose(finding);
+	return true;
+}
+
 static size_t rule_number(const struct finding *finding)
 {
 	size_t i = 0;

@@ -57,6 +57,9 @@ struct findings {
 	size_t count;
 };
 
+/* Leaves out the last clause of its evidence, then that of "by": where a page has no room for all
+ * of it, what to do next is worth more. Returns whether there was one; its text is made anew. */
+bool finding_shorten(struct finding *finding);
 void findings_find(const struct resource_rows *rows, struct findings *ret_findings);
 /* A rule's name, "": there is none at this index. */
 const char *finding_rule_name_at(size_t index);

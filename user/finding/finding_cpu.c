@@ -12,6 +12,9 @@
 #define CPU_BUSY_PERCENT 90
 /* Of one CPU, for one row. */
 #define CPU_ROW_PERCENT 50
+/* Of one CPU, for a row that would use half of one if it had it: less, and it waits for it more
+ * than it computes. */
+#define CPU_LEAST_PERCENT 20
 /* Of the machine's CPU time, to be named as one who uses it. */
 #define USER_PERCENT 10
 /* Of the waits for a CPU, behind one other program. */
@@ -277,7 +280,8 @@ static void find_computing(const struct analysis *analysis, const struct activit
 
 	finding.is_alarm = false;
 	finding.severity = computing_severity(analysis, activity);
-	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
+	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT ||
+	    finding_cost(analysis->rows, activity->on_cpu_ns) < CPU_LEAST_PERCENT)
 		return;
 	finding.severity = severity_beside_locks(analysis, activity, finding.severity);
 	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);

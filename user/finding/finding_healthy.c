@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a process does with its time when nothing limits it. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "rows/human.h"
 #include "finding/finding_rules.h"
@@ -78,6 +79,20 @@ static bool may_wait_for_a_lock(const struct analysis *analysis, const struct ac
 		       NAMELESS_PERCENT;
 }
 
+/* How functions of the program get names. */
+static const char *way_to_names(const struct analysis *analysis)
+{
+	bool is_jvm = false;
+
+	for (uint32_t i = 0; i < function_table_count(analysis->rows->functions); i++)
+		is_jvm |= strncmp(function_table_get(analysis->rows->functions, i)->module,
+				  "libjvm", strlen("libjvm")) == 0;
+	/* Of one program the table has no other's functions. */
+	if (is_jvm && analysis->count == 1)
+		return "start java with -XX:+PreserveFramePointer, record with --jvm-map";
+	return "install its debug symbols, or keep them when it is built";
+}
+
 /* Waits that are for nothing but work or time. */
 #define IDLE                                                                                       \
 	(WAIT_CLASS_BIT(WORK) | WAIT_CLASS_BIT(TIMER) | WAIT_CLASS_BIT(RUNTIME_WORK) |             \
@@ -120,11 +135,11 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 		finding_say(finding.evidence, " in `%s`", place);
 	if (activity->has_waits)
 		say_waits(&finding, analysis, activity);
-	if (activity->has_waits && may_wait_for_a_lock(analysis, activity)) {
+	if (activity->has_waits && may_wait_for_a_lock(analysis, activity))
 		finding_say(finding.next,
-			    "its threads wake each other: whether for a lock or for work, the "
-			    "program's functions tell, which have no names here");
-	}
+			    "its threads wake each other: whether for a lock or for work, its "
+			    "functions tell, which have no names here (%s)",
+			    way_to_names(analysis));
 	findings_offer(findings, &finding);
 }
 

@@ -16,6 +16,8 @@
 #define LARGE_NS (10 * NS_PER_MS)
 /* Of the short processes, to be the one who starts them. */
 #define PARENT_PERCENT 50
+/* Names of what one process starts that are told apart; it starts few programs again and again. */
+#define NAMES 16
 /* From a child to the one who lives longer: a shell, its subshell, what that runs. */
 #define GENERATIONS 8
 
@@ -102,11 +104,47 @@ static void sum_up(const struct resource_rows *rows, struct storm *storm)
 	}
 }
 
-static void say_starter(struct finding *finding, const struct analysis *analysis,
-			struct storm *storm)
+/* Who starts most of them. */
+struct starter {
+	uint32_t pid;			/* 0: nobody starts most */
+	double part;			/* of all whose parent is known, percent */
+	char name[PKBPF_COMM_SIZE + 1]; /* of what it starts, that with most CPU time */
+};
+
+static void find_name(struct storm *storm, struct starter *starter)
 {
+	struct {
+		char name[PKBPF_COMM_SIZE + 1];
+		uint64_t cpu_ns;
+	} names[NAMES];
+	size_t count = 0, most = 0, j;
+
+	for (size_t i = 0; i < resource_usage_process_count(storm->usage); i++) {
+		struct resource_process process = resource_usage_process(storm->usage, i);
+
+		if (!process.pid || !is_short(&process) ||
+		    starter_of(storm, &process) != starter->pid)
+			continue;
+		for (j = 0; j < count && strcmp(names[j].name, process.comm) != 0; j++)
+			;
+		if (j == NAMES)
+			continue;
+		if (j == count) {
+			memcpy(names[count].name, process.comm, sizeof(process.comm));
+			names[count++].cpu_ns = 0;
+		}
+		names[j].cpu_ns += process.used.run_ns;
+		most = names[j].cpu_ns > names[most].cpu_ns ? j : most;
+	}
+	if (count)
+		memcpy(starter->name, names[most].name, sizeof(starter->name));
+}
+
+static struct starter starter_of_most(struct storm *storm)
+{
+	struct starter starter = {0};
 	const struct hash_map_slot *slot;
-	uint64_t most = 0, all = 0, pid = 0;
+	uint64_t most = 0, all = 0;
 	size_t cursor = 0;
 
 	count_children(storm);
@@ -114,11 +152,19 @@ static void say_starter(struct finding *finding, const struct analysis *analysis
 		all += slot->value;
 		if (slot->value > most) {
 			most = slot->value;
-			pid = slot->key;
+			starter.pid = (uint32_t)slot->key;
 		}
 	}
-	if (finding_percent((double)most, (double)all) < PARENT_PERCENT)
-		return;
+	starter.part = finding_percent((double)most, (double)all);
+	if (starter.part < PARENT_PERCENT)
+		return (struct starter){0};
+	find_name(storm, &starter);
+	return starter;
+}
+
+static void say_starter(struct finding *finding, const struct analysis *analysis,
+			const struct starter *starter, double rate)
+{
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct activity *activity = &analysis->activities[i];
 
@@ -127,17 +173,21 @@ static void say_starter(struct finding *finding, const struct analysis *analysis
 			const struct resource_row *members[] = {activity->group->members[j]};
 			struct activity single = {.group = &one};
 
-			if (activity->group->members[j]->pid != pid)
+			if (activity->group->members[j]->pid != starter->pid)
 				continue;
 			one.members = members;
 			finding_say_who(finding, analysis, &single);
-			finding_say(finding->by, "%.0f %% of them by this process",
-				    finding_percent((double)most, (double)all));
+			finding_say(finding->cause,
+				    "starts %.0f short-lived processes per second (mostly %s)",
+				    rate * starter->part / 100, starter->name);
+			/* Others start some beside it. */
+			if (starter->part < 99)
+				finding_say(finding->by, "%.0f %% of all", starter->part);
 			return;
 		}
 	}
-	finding_say(finding->by, "%.0f %% of them started by process %" PRIu64,
-		    finding_percent((double)most, (double)all), pid);
+	finding_say(finding->by, "%.0f %% of them started by process %" PRIu32, starter->part,
+		    starter->pid);
 }
 
 void find_short_lived(const struct analysis *analysis, struct findings *findings)
@@ -145,6 +195,7 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	const struct resource_rows *rows = analysis->rows;
 	_cleanup_(storm_done) struct storm storm = {.usage = profile_resources(rows->profile)};
 	struct finding finding = finding_new(FINDING_RULE_short_lived);
+	struct starter starter;
 	double rate, share;
 
 	if (rows->by != ROWS_BY_PROCESS || finding_seconds(rows) <= 0)
@@ -156,14 +207,12 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	if (storm.count < SHORT_LIVED_PER_SECOND || rate < SHORT_LIVED_PER_SECOND ||
 	    share < SHORT_LIVED_CPU_PERCENT)
 		return;
-	finding_say(finding.cause, "starts %.0f short-lived processes per second (mostly %s)", rate,
-		    storm.name);
-	say_starter(&finding, analysis, &storm);
-	if (!finding.who[0]) {
-		finding.cause[0] = '\0';
+	starter = starter_of_most(&storm);
+	if (starter.pid)
+		say_starter(&finding, analysis, &starter, rate);
+	if (!finding.who[0])
 		finding_say(finding.cause, "%.0f short-lived processes per second (mostly %s)",
 			    rate, storm.name);
-	}
 	finding_say(finding.evidence, "%s processes of less than 1 s used %.0f %% of the CPU time",
 		    human_count((char[HUMAN_SIZE]){0}, storm.count), share);
 	/* They are why the CPUs are busy, and others wait: the cause comes before its effect. */

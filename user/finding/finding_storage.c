@@ -138,10 +138,10 @@ static void say_disk_cause(struct finding *finding, enum finding_rule_number rul
 		finding_say(finding->cause, "waits for block I/O behind that of %s",
 			    wait->other.is_there ? wait->other.name : "other processes");
 		if (wait->other.is_there)
-			finding_say(finding->by, "which moved %s meanwhile",
+			finding_say(finding->by, "%s moved %s meanwhile", wait->other.name,
 				    human_bytes(buffer, wait->other.bytes));
 		else
-			finding_say(finding->by, "of which %s moved most, %s, on any device",
+			finding_say(finding->by, "%s moved most, %s, on any device",
 				    wait->other.name, human_bytes(buffer, wait->other.bytes));
 		finding_say(finding->next, "limit %s (io.max, ionice), or use another disk",
 			    wait->other.is_there ? wait->other.name : "the other");

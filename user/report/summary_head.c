@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes what was profiled, how the host was, what is wrong, and how far to believe it. */
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -85,6 +86,26 @@ int summary_title(const struct summary *summary, size_t lines)
 	return 0;
 }
 
+/* Text for the terminal, as a finding takes that many lines or, however short, more. */
+static void write_finding(const struct summary *summary, const struct finding *finding,
+			  struct text_wrapping wrapping, size_t *used)
+{
+	struct finding *shorter = malloc(sizeof(*shorter));
+	size_t lines = wrapping.lines;
+	char clean[2 * FINDING_TEXT_SIZE];
+
+	escape_terminal(clean, sizeof(clean), finding->text);
+	if (shorter) {
+		*shorter = *finding;
+		/* "Next" is at the end, where a line would be cut. */
+		while (text_wrap_count(summary->report.width, &wrapping, clean) > lines &&
+		       finding_shorten(shorter))
+			escape_terminal(clean, sizeof(clean), shorter->text);
+	}
+	*used += text_wrap_lines(summary->report.out, summary->report.width, &wrapping, clean);
+	free(shorter);
+}
+
 int summary_findings(const struct summary *summary, size_t lines)
 {
 	const struct findings *findings = summary->findings;
@@ -99,13 +120,11 @@ int summary_findings(const struct summary *summary, size_t lines)
 		struct text_wrapping wrapping = {
 
 			.indent = 4, .next_indent = 4, .lines = left > behind ? left - behind : 1};
-		char clean[2 * FINDING_TEXT_SIZE], label[32];
+		char label[32];
 
 		snprintf(label, sizeof(label), " %zu.", i + 1);
 		wrapping.label = label;
-		escape_terminal(clean, sizeof(clean), findings->findings[i].text);
-		used += text_wrap_lines(summary->report.out, summary->report.width, &wrapping,
-					clean);
+		write_finding(summary, &findings->findings[i], wrapping, &used);
 	}
 	return 0;
 }

@@ -182,6 +182,22 @@ size_t text_wrap_lines(FILE *out, size_t width, const struct text_wrapping *wrap
 	return lines;
 }
 
+size_t text_wrap_count(size_t width, const struct text_wrapping *wrapping, const char *text)
+{
+	struct text_wrapping unbounded = *wrapping;
+	char *written = NULL;
+	size_t size, lines = 1;
+	FILE *out = open_memstream(&written, &size);
+
+	unbounded.lines = 0;
+	if (out) {
+		lines = text_wrap_lines(out, width, &unbounded, text);
+		fclose(out);
+	}
+	free(written);
+	return lines;
+}
+
 void text_wrap(FILE *out, size_t width, const char *label, size_t indent, const char *text)
 {
 	text_wrap_lines(

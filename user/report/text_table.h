@@ -34,6 +34,9 @@ struct text_wrapping {
 size_t text_wrap_lines(FILE *out, size_t width, const struct text_wrapping *wrapping,
 		       const char *text);
 
+/* How many lines it takes, whatever their limit. */
+size_t text_wrap_count(size_t width, const struct text_wrapping *wrapping, const char *text);
+
 struct text_column {
 	const char *title;
 	bool left;	    /* aligned; else right */

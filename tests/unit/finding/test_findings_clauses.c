@@ -134,7 +134,7 @@ static void another_process_is_the_reason_only_where_its_bytes_must_be_on_this_d
 	struct findings findings = sharing(4 * MIB);
 
 	assert_non_null(strstr(text_of(&findings, "disk_shared"),
-			       "behind that of backup in `list_append`, which moved 1.95 GiB"));
+			       "behind that of backup in `list_append`, backup moved 1.95 GiB"));
 	/* It may have moved all of that elsewhere. */
 	findings = sharing(2000 * MIB);
 	assert_non_null(
@@ -403,6 +403,30 @@ static void a_leak_says_how_long_memory_lasts_only_where_that_is_known(void **st
 	assert_non_null(strstr(text_of(&findings, "heap_grows"), "other places 1.00 MiB/s"));
 }
 
+/* ---- without room ---- */
+
+static void evidence_is_left_out_before_what_to_do_next(void **state)
+{
+	struct finding finding = {.who = "app 5",
+				  .cause = "waits for a mutex",
+				  .by = "held by `a, b`, released by c",
+				  .evidence = "83 % of wall time; 20 waits, p99 3 ms",
+				  .next = "divide it"};
+
+	assert_true(finding_shorten(&finding));
+	assert_string_equal(finding.text,
+			    "app 5: waits for a mutex, held by `a, b`, released by c; "
+			    "83 % of wall time; 20 waits. Next: divide it");
+	assert_true(finding_shorten(&finding));
+	assert_true(finding_shorten(&finding));
+	assert_true(finding_shorten(&finding));
+	assert_string_equal(finding.text,
+			    "app 5: waits for a mutex, held by `a, b`. Next: divide it");
+	assert_true(finding_shorten(&finding));
+	assert_false(finding_shorten(&finding));
+	assert_string_equal(finding.text, "app 5: waits for a mutex. Next: divide it");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_answers_late_by_design_is_left_to_the_reader),
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
+		cmocka_unit_test(evidence_is_left_out_before_what_to_do_next),
 		cmocka_unit_test(a_leak_says_how_long_memory_lasts_only_where_that_is_known),
 	};
 
