@@ -191,19 +191,18 @@ static int place_enter(int *directory_fd, char **name, const char *path)
 	return 0;
 }
 
-/* The kernel's rule of fs.protected_symlinks, which it applies only to links that it follows
- * itself: in a sticky directory that all may write, a link counts when it is our own or that of the
- * directory's owner. */
-static bool link_is_trusted(int directory_fd, const struct stat *link)
+/* The rule of fs.protected_symlinks and fs.protected_fifos, which the kernel applies to links that
+ * it follows itself and to opens with O_CREAT, and only where they are set: in a directory that all
+ * may write, a link or FIFO counts if it is our own or belongs to the owner of the directory. */
+static bool place_is_trusted(int directory_fd, const struct stat *place)
 {
 	struct stat directory;
 
-	if (link->st_uid == geteuid())
+	if (place->st_uid == geteuid())
 		return true;
 	if (fstat(directory_fd, &directory) < 0)
 		return false;
-	return (directory.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
-	       directory.st_uid == link->st_uid;
+	return !(directory.st_mode & S_IWOTH) || directory.st_uid == place->st_uid;
 }
 
 /* The links of /proc/<pid>/fd name open files: their text need not be a path. /dev/stdout leads
@@ -217,8 +216,10 @@ static bool directory_is_proc(int directory_fd)
 
 /* Follows the links at the end of path by hand, since renaming onto a link would replace the link.
  * On success *ret_mode is that of the target: 0 when there is none, S_IFLNK for a link that only
- * the kernel can follow. */
-static int place_find(const char *path, int *directory_fd, char **name, mode_t *ret_mode)
+ * the kernel can follow. *ret_target_fd holds a target that exists (O_PATH), for the caller to
+ * close. */
+static int place_find(const char *path, int *directory_fd, char **name, mode_t *ret_mode,
+		      int *ret_target_fd)
 {
 	struct stat target;
 	int err = place_enter(directory_fd, name, path);
@@ -236,14 +237,17 @@ static int place_find(const char *path, int *directory_fd, char **name, mode_t *
 		}
 		if (fd < 0 || fstat(fd, &target) < 0)
 			return -errno;
+		/* Regular files are replaced, not written. */
+		if (!S_ISREG(target.st_mode) && !S_ISDIR(target.st_mode) &&
+		    !place_is_trusted(*directory_fd, &target))
+			return -EACCES;
 		if (!S_ISLNK(target.st_mode) || directory_is_proc(*directory_fd)) {
 			*ret_mode = target.st_mode;
+			*ret_target_fd = take_fd(fd);
 			return 0;
 		}
 		if (links == LINKS_MAX)
 			return -ELOOP;
-		if (!link_is_trusted(*directory_fd, &target))
-			return -EACCES;
 		length = readlinkat(fd, "", to, sizeof(to));
 		if (length < 0)
 			return -errno;
@@ -330,8 +334,22 @@ static int open_for_reader(const char *path, int flags)
 	return fd;
 }
 
+/* The target that was checked, and not another one that has got its name since. */
+static int open_target(int target_fd, mode_t mode, const char *path)
+{
+	/* O_APPEND: when this is our own redirected stdout, keep what is there. */
+	const int flags = O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC;
+	char pinned[32];
+
+	if (S_ISLNK(mode))
+		return open_for_reader(path, flags);
+	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", target_fd);
+	return open_for_reader(pinned, flags);
+}
+
 static int output_attach(struct output_file *output, const char *path)
 {
+	_cleanup_close_ int target_fd = -1;
 	mode_t mode;
 	int err;
 
@@ -341,7 +359,7 @@ static int output_attach(struct output_file *output, const char *path)
 		output->fd = STDOUT_FILENO;
 		return fcntl(output->fd, F_GETFD) < 0 ? -errno : 0;
 	}
-	err = place_find(path, &output->directory_fd, &output->name, &mode);
+	err = place_find(path, &output->directory_fd, &output->name, &mode, &target_fd);
 	if (err < 0)
 		return err;
 	if (S_ISDIR(mode))
@@ -351,8 +369,7 @@ static int output_attach(struct output_file *output, const char *path)
 	/* Replacing a file that its owner has closed to others must not open it. */
 	if (S_ISREG(mode))
 		return temporary_create(output, 0666 & mode);
-	/* O_APPEND: when this is our own redirected stdout, keep what is there. */
-	output->fd = open_for_reader(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+	output->fd = open_target(target_fd, mode, path);
 	return output->fd < 0 ? output->fd : 0;
 }
 

@@ -124,6 +124,31 @@ static void fifo_and_device_are_written_directly(void **state)
 	assert_true(S_ISCHR(mode_of("/dev/null")));
 }
 
+static void refuses_fifo_planted_by_a_stranger(void **state)
+{
+	static const mode_t modes[] = {01777, 0777};
+	struct error error;
+	int reader;
+
+	if (geteuid() != 0)
+		skip(); /* only root can make files of a stranger */
+	assert_int_equal(mkdir("shared", 0755), 0);
+	assert_int_equal(mkfifo("shared/fifo", 0600), 0);
+	reader = open("shared/fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		assert_int_equal(chmod("shared", modes[i]), 0);
+		assert_int_equal(chown("shared/fifo", 0, 0), 0);
+		assert_int_equal(write_text("shared/fifo", "own", NULL), 0);
+		assert_int_equal(chown("shared/fifo", STRANGER, STRANGER), 0);
+		assert_int_equal(write_text("shared/fifo", "planted", &error), -EACCES);
+		assert_non_null(strstr(error.text, "cannot write shared/fifo: "));
+	}
+	/* Nobody but its owner may put files there: the FIFO is what it was meant to be. */
+	assert_int_equal(chmod("shared", 0755), 0);
+	assert_int_equal(write_text("shared/fifo", "given", NULL), 0);
+	close(reader);
+}
+
 static void stream_can_seek_back_in_a_file(void **state)
 {
 	struct output_file *output = output_file_open("target", NULL);
@@ -241,6 +266,7 @@ int main(void)
 		FILE_TEST(nothing_is_written_after_a_failure),
 		FILE_TEST(reader_that_went_away_is_epipe),
 		FILE_TEST(fifo_and_device_are_written_directly),
+		FILE_TEST(refuses_fifo_planted_by_a_stranger),
 		FILE_TEST(stream_can_seek_back_in_a_file),
 		FILE_TEST(minus_is_stdout_in_order),
 		FILE_TEST(open_file_named_through_proc_is_appended_to),
