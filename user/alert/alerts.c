@@ -2,6 +2,7 @@
 #include "alert/alerts_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,6 +33,12 @@ struct telling {
 
 /* ---- rules ---- */
 
+static void free_rules(struct watched_rule *rules, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		window_memory_free(rules[i].memory);
+}
+
 int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules)
 {
 	__typeof__(alerts->rules) fresh = {0};
@@ -56,6 +63,7 @@ int alerts_set_rules(struct alerts *alerts, const struct alert_rules *rules)
 			alerts->states.items[kept++] = *state;
 	}
 	alerts->states.count = kept;
+	free_rules(alerts->rules.items, alerts->rules.count);
 	array_free(&alerts->rules);
 	alerts->rules.items = fresh.items;
 	alerts->rules.count = fresh.count;
@@ -176,18 +184,31 @@ static void forget_states(struct alerts *alerts, int64_t now_ns)
 
 /* ---- looking ---- */
 
-static int look_at_change(struct alerts *alerts, const struct alert_rule *rule, int64_t now)
+/* A level by itself has no shares of all. */
+static uint32_t levels_of(const struct alert_rule *rule)
 {
+	return 1U << rule->change.level | 1U << DIFF_ALL | 1U << DIFF_ALL_STACKS;
+}
+
+static int look_at_change(struct alerts *alerts, struct watched_rule *watched, int64_t now)
+{
+	const struct alert_rule *rule = &watched->rule;
 	struct history_range ranges[DIFF_SIDES];
 	struct range_diff diff;
 	struct error error;
 	int err;
 
+	alerts->values.known = false;
+	if (!watched->memory)
+		watched->memory = window_memory_new(1U << rule->change.kind, levels_of(rule));
+	if (!watched->memory)
+		return -ENOMEM;
 	ranges[DIFF_NEW] = (struct history_range){now - (int64_t)rule->over_ns, now};
 	err = range_diff_base(rule->base, &ranges[DIFF_NEW], &ranges[DIFF_BASE], &error);
 	ranges[DIFF_BASE].from_unix_ns -= (BASE_PARTS - 1) * (int64_t)rule->over_ns;
-	err = err < 0 ? err : range_diff_read(alerts->store, ranges, NULL, &diff, &error);
-	alerts->values.known = false;
+	if (err < 0)
+		return 0;
+	err = range_diff_follow(alerts->store, ranges, watched->memory, &diff, &error);
 	if (err == 0)
 		alert_evaluate_change(rule, &diff.comparison,
 				      fmax(LOOKS_PER_CHANGE * RISK_NS / (double)rule->over_ns, 1),
@@ -204,6 +225,23 @@ static bool is_enough(const struct profile *profile, uint64_t over_ns)
 	return info && info->end_ns - info->start_ns >= over_ns / 2;
 }
 
+/* What rules with this interval look at, for all of them share a merge. */
+static uint32_t kinds_over(const struct alerts *alerts, uint64_t over_ns)
+{
+	uint32_t kinds = 0;
+
+	array_foreach(&alerts->rules, watched) {
+		const struct alert_rule *rule = &watched->rule;
+
+		if (rule->over_ns != over_ns || !alert_needs_profile(rule))
+			continue;
+		if (!alert_kinds(rule))
+			return 0;
+		kinds |= alert_kinds(rule);
+	}
+	return kinds;
+}
+
 /* The slice itself, or what was merged of the last ones. */
 static const struct profile *profile_over(struct alerts *alerts, const struct alert_rule *rule,
 					  const struct profile *slice,
@@ -211,6 +249,7 @@ static const struct profile *profile_over(struct alerts *alerts, const struct al
 {
 	struct history_range range = {telling->now.unix_ns - (int64_t)rule->over_ns,
 				      telling->now.unix_ns};
+	struct slice_choice choice = {.kinds_mask = kinds_over(alerts, rule->over_ns)};
 	struct error error;
 	size_t missing;
 
@@ -221,7 +260,7 @@ static const struct profile *profile_over(struct alerts *alerts, const struct al
 		return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
 	profile_free(alerts->merged);
 	alerts->merged = NULL;
-	*err = history_profile(alerts->store, &range, NULL, &alerts->merged, &missing, &error);
+	*err = history_profile(alerts->store, &range, &choice, &alerts->merged, &missing, &error);
 	alerts->merged_over_ns = rule->over_ns;
 	return is_enough(alerts->merged, rule->over_ns) ? alerts->merged : NULL;
 }
@@ -259,7 +298,7 @@ static int look_at_terms(struct alerts *alerts, struct watched_rule *watched,
 	alerts->values.known = false;
 	if (!fill_past(alerts, watched, telling, &filled))
 		return 0;
-	if (!alert_is_possible(rule, profile_info_read(rows->profile)->kinds_mask))
+	if (rows && !alert_is_possible(rule, profile_info_read(rows->profile)->kinds_mask))
 		return 0;
 	if (alert_needs_profile(rule)) {
 		input.profile = profile_over(alerts, rule, rows->profile, telling, &err);
@@ -270,20 +309,29 @@ static int look_at_terms(struct alerts *alerts, struct watched_rule *watched,
 	return alert_evaluate(rule, &input, &alerts->values);
 }
 
+static int64_t cpu_time_ns(void)
+{
+	return (int64_t)clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static int look(struct alerts *alerts, struct watched_rule *watched,
 		const struct resource_rows *rows, const struct telling *telling)
 {
 	const struct alert_rule *rule = &watched->rule;
-	int64_t pause =
-		(int64_t)rule->over_ns / (rule->term_count ? LOOKS_PER_OVER : LOOKS_PER_CHANGE);
+	int64_t pause = (int64_t)rule->over_ns /
+			(rule->term_count ? LOOKS_PER_OVER : LOOKS_PER_CHANGE),
+		began_ns = cpu_time_ns(), allowed;
 	int err;
 
 	if (telling->now.ns < watched->next_ns)
 		return 0;
-	/* Whole slices: a little early is not late. */
-	watched->next_ns = telling->now.ns + pause - telling->slice_ns / 2;
 	err = rule->term_count ? look_at_terms(alerts, watched, rows, telling)
-			       : look_at_change(alerts, rule, telling->now.unix_ns);
+			       : look_at_change(alerts, watched, telling->now.unix_ns);
+	watched->took_ns = cpu_time_ns() - began_ns;
+	allowed = alert_look_pause(pause, watched->took_ns);
+	watched->postponed += allowed > pause && allowed > telling->slice_ns;
+	/* Whole slices: a little early is not late. */
+	watched->next_ns = telling->now.ns + allowed - telling->slice_ns / 2;
 	watched->known = err == 0 && alerts->values.known;
 	/* What is not known is not zero: all stays as it is. */
 	if (watched->known) {
@@ -294,15 +342,61 @@ static int look(struct alerts *alerts, struct watched_rule *watched,
 	return err == -ENOMEM ? err : 0;
 }
 
-void alerts_note(struct alerts *alerts, const struct resource_rows *rows)
+static void note_store(struct alerts *alerts, uint64_t now_ns)
 {
-	const struct profile_info *info = profile_info_read(rows->profile);
 	struct store_state state;
 
 	store_get_state(alerts->store, &state);
 	alerts->host.store_failing = state.failing != 0;
+	alerts->host.store_late = -1;
+	if (alerts->slice_ns && now_ns >= alerts->newest_end_ns)
+		alerts->host.store_late =
+			100 * (double)(now_ns - alerts->newest_end_ns) / (double)alerts->slice_ns;
+}
+
+static void take_note(struct alerts *alerts, const struct resource_rows *rows)
+{
+	const struct profile_info *info = profile_info_read(rows->profile);
+	uint64_t slice_ns = info->end_ns - info->start_ns;
+
+	alerts->newest_end_ns = info->end_ns;
+	if (slice_ns > alerts->slice_ns)
+		alerts->slice_ns = slice_ns;
+	note_store(alerts, clock_now_ns());
 	host_readings_take(&alerts->host, info->end_ns);
 	run_readings_add(&alerts->run, rows);
+}
+
+void alerts_note(struct alerts *alerts, const struct resource_rows *rows)
+{
+	take_note(alerts, rows);
+	pthread_mutex_lock(&alerts->lock);
+	alerts->noted++;
+	pthread_mutex_unlock(&alerts->lock);
+}
+
+void alerts_tick(struct alerts *alerts, struct alert_time now,
+		 void (*tell)(void *context, const struct alert_news *news), void *context)
+{
+	const struct telling telling = {tell, context, now, (int64_t)alerts->slice_ns};
+
+	note_store(alerts, (uint64_t)now.ns);
+	array_foreach(&alerts->rules, watched)
+		if (alert_is_of_host(&watched->rule))
+			look(alerts, watched, NULL, &telling);
+}
+
+const char *alerts_slow_rule(const struct alerts *alerts, int64_t *ret_took_ns)
+{
+	const struct watched_rule *slowest = NULL;
+
+	array_foreach(&alerts->rules, watched)
+		if (watched->postponed && (!slowest || watched->took_ns > slowest->took_ns))
+			slowest = watched;
+	if (!slowest)
+		return NULL;
+	*ret_took_ns = slowest->took_ns;
+	return slowest->rule.name;
 }
 
 int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
@@ -316,7 +410,7 @@ int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 
 	telling.now =
 		(struct alert_time){info->start_unix_ns + telling.slice_ns, (int64_t)info->end_ns};
-	alerts_note(alerts, rows);
+	take_note(alerts, rows);
 	array_foreach(&alerts->rules, watched) {
 		int rule_err = look(alerts, watched, rows, &telling);
 
@@ -378,10 +472,11 @@ static void write_rule(const struct alerts *alerts, const struct watched_rule *w
 	escape_json(out, rule->severity);
 	fprintf(out,
 		",\"over_s\":%.3f,\"for_s\":%.3f,\"base\":\"%s\",\"known\":%s,\"learning\":%s,"
-		"\"alerts\":[",
+		"\"postponed\":%" PRIu64 ",\"look_s\":%.3f,\"alerts\":[",
 		(double)rule->over_ns / 1e9, (double)rule->for_ns / 1e9,
 		rule->term_count ? "" : rule->base, watched->known ? "true" : "false",
-		watched->learns ? "true" : "false");
+		watched->learns ? "true" : "false", watched->postponed,
+		(double)watched->took_ns / 1e9);
 	array_foreach(&alerts->states, state) {
 		if (strcmp(state->rule, rule->name) != 0)
 			continue;
@@ -393,14 +488,18 @@ static void write_rule(const struct alerts *alerts, const struct watched_rule *w
 
 void alerts_write_json(struct alerts *alerts, FILE *out)
 {
+	struct store_state state;
+
+	store_get_state(alerts->store, &state);
 	pthread_mutex_lock(&alerts->lock);
-	fprintf(out, "{\"rules\":[");
+	fprintf(out, "{\"clock_ahead_s\":%" PRId64 ",\"rules\":[",
+		state.ahead_ns / (int64_t)NS_PER_SECOND);
 	array_foreach(&alerts->rules, watched) {
 		if (watched != alerts->rules.items)
 			fputc(',', out);
 		write_rule(alerts, watched, out);
 	}
-	fprintf(out, "]}\n");
+	fprintf(out, "],\"skipped_slices\":%" PRIu64 "}\n", alerts->noted);
 	pthread_mutex_unlock(&alerts->lock);
 }
 
@@ -411,6 +510,8 @@ uint64_t alerts_changes(const struct alerts *alerts)
 
 void alerts_write_metrics(struct alerts *alerts, FILE *out)
 {
+	uint64_t postponed = 0;
+
 	pthread_mutex_lock(&alerts->lock);
 	fprintf(out, "# HELP pkbpf_alerts alerts that fire, by rule\n# TYPE pkbpf_alerts gauge\n");
 	array_foreach(&alerts->rules, watched) {
@@ -421,7 +522,14 @@ void alerts_write_metrics(struct alerts *alerts, FILE *out)
 		for (const char *c = name; *c; c++)
 			fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
 		fprintf(out, "\"} %zu\n", count_firing(alerts, watched->rule.name));
+		postponed += watched->postponed;
 	}
+	fprintf(out,
+		"# HELP pkbpf_alert_looks_postponed_total times that a rule was left for later "
+		"than it asks for, for a look took too long\n"
+		"# TYPE pkbpf_alert_looks_postponed_total counter\n"
+		"pkbpf_alert_looks_postponed_total %" PRIu64 "\n",
+		postponed);
 	pthread_mutex_unlock(&alerts->lock);
 }
 
@@ -429,6 +537,7 @@ void alerts_free(struct alerts *alerts)
 {
 	if (!alerts)
 		return;
+	free_rules(alerts->rules.items, alerts->rules.count);
 	array_free(&alerts->rules);
 	array_free(&alerts->states);
 	pthread_mutex_destroy(&alerts->lock);

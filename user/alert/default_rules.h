@@ -25,6 +25,9 @@
 	"over = 1m\n"                                                                              \
 	"[alert pkbpf-store]\n"                                                                    \
 	"when = store.failing > 0%\n"                                                              \
+	"for = 30s\n"                                                                              \
+	"[alert pkbpf-late]\n"                                                                     \
+	"when = store.late > 200%\n"                                                               \
 	"for = 30s\n"
 
 #endif

@@ -276,6 +276,32 @@ bool alert_needs_profile(const struct alert_rule *rule)
 	return false;
 }
 
+bool alert_is_of_host(const struct alert_rule *rule)
+{
+	for (size_t i = 0; i < rule->term_count; i++)
+		if (rule->terms[i].subject != ALERT_OF_HOST)
+			return false;
+	return rule->term_count != 0;
+}
+
+uint32_t alert_kinds(const struct alert_rule *rule)
+{
+	/* The kernel's account comes with any. */
+	uint32_t kinds = 1U << PKBPF_PROFILE_CPU;
+
+	for (size_t i = 0; i < rule->term_count; i++) {
+		const struct alert_term *term = &rule->terms[i];
+		unsigned int needs = is_of_rows(term) ? term->condition.figure->needs : 0;
+
+		if (term->subject == ALERT_OF_REGION)
+			return 0;
+		if (needs & ROW_HAS_WAIT_LENGTHS)
+			kinds |= 1U << PKBPF_PROFILE_OFFCPU;
+		kinds |= needs & (ROW_HAS_KIND(PKBPF_PROFILE_KINDS) - 1);
+	}
+	return kinds;
+}
+
 bool alert_is_possible(const struct alert_rule *rule, uint32_t kinds_mask)
 {
 	struct error unused;

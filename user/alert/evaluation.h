@@ -35,6 +35,10 @@ struct alert_input {
 
 /* Does a rule look at rows or functions, so that it needs a profile of its interval? */
 bool alert_needs_profile(const struct alert_rule *rule);
+/* Does it look at the machine and the store alone, which can be asked without a slice? */
+bool alert_is_of_host(const struct alert_rule *rule);
+/* Kinds of events (1 << enum pkbpf_profile_kind) that its terms look at; 0: may be all. */
+uint32_t alert_kinds(const struct alert_rule *rule);
 /* Could it know anything, with these kinds of events recorded (1 << enum pkbpf_profile_kind)? */
 bool alert_is_possible(const struct alert_rule *rule, uint32_t kinds_mask);
 /* Of the terms of a rule. -ENOMEM. */

@@ -23,6 +23,7 @@ static const struct {
 	[HOST_IO_FULL_PRESSURE] = {"machine.io_full_pressure", "/proc/pressure/io", "full"},
 	[HOST_MEMORY_USED] = {"machine.memory_used", NULL, NULL},
 	[HOST_STORE_FAILING] = {"store.failing", NULL, NULL},
+	[HOST_STORE_LATE] = {"store.late", NULL, NULL},
 };
 
 enum host_figure host_figure_find(const char *name, size_t length)
@@ -114,6 +115,10 @@ bool host_readings_value(const struct host_readings *readings, enum host_figure 
 	if (figure == HOST_STORE_FAILING) {
 		*ret_value = readings->store_failing ? 100 : 0;
 		return true;
+	}
+	if (figure == HOST_STORE_LATE) {
+		*ret_value = readings->store_late;
+		return readings->store_late >= 0;
 	}
 	if (!readings->count)
 		return false;

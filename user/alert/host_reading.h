@@ -15,6 +15,7 @@ enum host_figure {
 	HOST_IO_FULL_PRESSURE,
 	HOST_MEMORY_USED,   /* memory that is not available, %, now */
 	HOST_STORE_FAILING, /* 100 %: the history cannot be written */
+	HOST_STORE_LATE,    /* age of the newest slice that rules have seen, % of an interval */
 	HOST_FIGURES,
 };
 
@@ -32,6 +33,7 @@ struct host_readings {
 	struct host_reading items[HOST_READINGS_MAX];
 	size_t count, next;
 	bool store_failing;
+	double store_late; /* %, < 0: unknown */
 };
 
 /* "machine.io_pressure"; HOST_FIGURES: there is none. */

@@ -35,7 +35,8 @@ struct serve_alerts {
 	uint64_t now_ns, repeated_ns, remembered_ns;
 	struct keep keeps[KEEPS_MAX];
 	size_t keep_count;
-	uint64_t remembered; /* alerts_changes() of what is on disk */
+	uint64_t remembered;		 /* alerts_changes() of what is on disk */
+	char slow_rule[ALERT_NAME_SIZE]; /* of which it was said */
 };
 
 static void say(void *context, const char *sentence)
@@ -161,6 +162,30 @@ void serve_alerts_note(struct serve_alerts *alerts, const struct resource_rows *
 	alerts_note(alerts->alerts, rows);
 }
 
+void serve_alerts_tick(struct serve_alerts *alerts)
+{
+	alerts_tick(alerts->alerts,
+		    (struct alert_time){(int64_t)clock_read_ns(CLOCK_REALTIME),
+					(int64_t)clock_now_ns()},
+		    tell, alerts);
+}
+
+/* Once for each. */
+static void say_slow(struct serve_alerts *alerts)
+{
+	int64_t took_ns;
+	const char *rule = alerts_slow_rule(alerts->alerts, &took_ns);
+
+	if (!rule || strcmp(rule, alerts->slow_rule) == 0)
+		return;
+	snprintf(alerts->slow_rule, sizeof(alerts->slow_rule), "%s", rule);
+	console_error(alerts->options.console,
+		      "alert rule %s takes %.1f s of CPU time: it is held against the history less "
+		      "often than it asks for (pkbpf_alert_looks_postponed_total); choose a longer "
+		      "'over', or a longer --interval",
+		      rule, (double)took_ns / 1e9);
+}
+
 void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
@@ -168,6 +193,7 @@ void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *r
 	alerts->now_ns = info->end_ns;
 	/* Rules that were not looked at for want of memory are, with the next slice. */
 	alerts_add(alerts->alerts, rows, tell, alerts);
+	say_slow(alerts);
 	remember(alerts, info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
 	keep_due(alerts, false);
 	if (!alerts->notifier || alerts->now_ns - alerts->repeated_ns < REPEAT_NS)

@@ -195,6 +195,13 @@ static void look(void *context, const struct resource_rows *rows)
 			      info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns));
 }
 
+static void tick(void *context)
+{
+	struct front *front = context;
+
+	serve_alerts_tick(front->alerts);
+}
+
 static void configure(void *context, const char *text)
 {
 	struct front *front = context;
@@ -250,7 +257,8 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 		.port = web->port,
 		.console = options->console,
 	};
-	const struct serve_watch_ops watch = {note_behind, look, configure, end_watch, say, front};
+	const struct serve_watch_ops watch = {note_behind, look, tick, configure,
+					      end_watch,   say,	 front};
 	int err = serve_alerts_new(&alerts, &front->alerts, error);
 
 	if (err < 0)

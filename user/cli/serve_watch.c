@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/timed_wait.h"
+
 /* One of both. */
 struct item {
 	struct item *next;
@@ -35,14 +37,16 @@ static void free_item(struct item *item)
 
 /* ---- the watch's thread ---- */
 
-/* NULL: the end. *ret_is_newest: no slice waits behind it. */
-static struct item *next_item(struct serve_watch *watch, bool *ret_is_newest)
+/* NULL: nothing has come for a while, or the end. *ret_is_newest: no slice waits behind it. */
+static struct item *next_item(struct serve_watch *watch, bool *ret_is_newest, bool *ret_ends)
 {
+	uint64_t until_ns = clock_now_ns() + SERVE_WATCH_TICK_NS;
 	struct item *item;
 
 	pthread_mutex_lock(&watch->lock);
 	while (!watch->first && !watch->stops)
-		pthread_cond_wait(&watch->news, &watch->lock);
+		if (!timed_wait(&watch->news, &watch->lock, until_ns))
+			break;
 	item = watch->first;
 	if (item) {
 		watch->first = item->next;
@@ -51,6 +55,7 @@ static struct item *next_item(struct serve_watch *watch, bool *ret_is_newest)
 		watch->slices -= item->slice != NULL;
 	}
 	*ret_is_newest = !watch->slices;
+	*ret_ends = !item && watch->stops;
 	pthread_mutex_unlock(&watch->lock);
 	return item;
 }
@@ -83,11 +88,16 @@ static void take_slice(struct serve_watch *watch, const struct profile *slice, b
 static void *watch_all(void *context)
 {
 	struct serve_watch *watch = context;
-	struct item *item;
-	bool is_newest;
+	bool is_newest, ends;
 
-	while ((item = next_item(watch, &is_newest))) {
-		if (item->slice)
+	for (;;) {
+		struct item *item = next_item(watch, &is_newest, &ends);
+
+		if (ends)
+			break;
+		if (!item)
+			watch->ops.tick(watch->ops.context);
+		else if (item->slice)
 			take_slice(watch, item->slice, is_newest);
 		else
 			watch->ops.configure(watch->ops.context, item->text);
@@ -108,7 +118,7 @@ struct serve_watch *serve_watch_start(const struct serve_watch_ops *ops)
 	watch->ops = *ops;
 	watch->last = &watch->first;
 	pthread_mutex_init(&watch->lock, NULL);
-	pthread_cond_init(&watch->news, NULL);
+	timed_wait_init(&watch->news);
 	if (pthread_create(&watch->thread, NULL, watch_all, watch) != 0) {
 		pthread_cond_destroy(&watch->news);
 		pthread_mutex_destroy(&watch->lock);

@@ -9,10 +9,12 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "finding/results.h"
 
 /* Slices that may wait. With more the oldest are skipped. */
-#define SERVE_WATCH_MAX 8
+#define SERVE_WATCH_MAX	    8
+#define SERVE_WATCH_TICK_NS (15 * NS_PER_SECOND)
 
 struct serve_watch;
 
@@ -22,6 +24,8 @@ struct serve_watch_ops {
 	void (*note)(void *context, const struct resource_rows *rows);
 	/* The newest slice. */
 	void (*look)(void *context, const struct resource_rows *rows);
+	/* Nothing has come for SERVE_WATCH_TICK_NS. */
+	void (*tick)(void *context);
 	/* A text of a configuration. */
 	void (*configure)(void *context, const char *text);
 	/* Once, behind all that was added. */

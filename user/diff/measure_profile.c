@@ -181,18 +181,30 @@ static int add_functions(struct measurement *measurement, const struct profile *
 	return added ? 0 : -ENOMEM;
 }
 
+static bool wants_functions(const struct measurement *measurement)
+{
+	return measurement_wants(measurement, DIFF_SELF) ||
+	       measurement_wants(measurement, DIFF_TOTAL) ||
+	       measurement_wants(measurement, DIFF_ALL_STACKS) ||
+	       measurement_wants(measurement, DIFF_STACK);
+}
+
 int measure_profile(struct measurement *measurement, const struct profile *profile, uint32_t run)
 {
 	const struct profile_info *info = profile_info_read(profile);
 	uint64_t length_ns = info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
-	int err;
+	int err = 0;
 
 	if (!measurement_begin_slice(measurement, &(struct diff_slice){info->start_ns, info->end_ns,
 								       length_ns, run}))
 		return -ENOMEM;
 	describe(measurement, profile);
-	err = add_rows(measurement, profile, ROWS_BY_COMM, DIFF_PROCESS);
-	if (!err)
+	if (measurement_wants(measurement, DIFF_ALL) ||
+	    measurement_wants(measurement, DIFF_PROCESS))
+		err = add_rows(measurement, profile, ROWS_BY_COMM, DIFF_PROCESS);
+	if (!err && measurement_wants(measurement, DIFF_CONTAINER))
 		err = add_rows(measurement, profile, ROWS_BY_CONTAINER, DIFF_CONTAINER);
-	return err ? err : add_functions(measurement, profile);
+	if (!err && wants_functions(measurement))
+		err = add_functions(measurement, profile);
+	return err;
 }

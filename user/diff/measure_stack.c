@@ -50,14 +50,15 @@ static uint32_t self_of(const struct diff_names *names, uint32_t kind, const uin
 bool stack_measure_add(struct stack_measure *measure, uint32_t kind, const uint32_t *texts,
 		       size_t text_count, double value, double count)
 {
-	struct diff_key stack = {
-		kind, DIFF_STACK,
-		stack_table_add(measure->measurement->names->stacks, texts, text_count)};
+	struct diff_key stack = {kind, DIFF_STACK, 0};
 	struct diff_key self = {kind, DIFF_SELF,
 				self_of(measure->measurement->names, kind, texts, text_count)};
 	struct diff_key all = {kind, DIFF_ALL_STACKS, 0};
 
 	measure->number++;
+	if (measurement_wants(measure->measurement, DIFF_STACK))
+		stack.name =
+			stack_table_add(measure->measurement->names->stacks, texts, text_count);
 	return stack.name != STACK_TABLE_NONE &&
 	       measurement_add(measure->measurement, &stack, value, count) &&
 	       measurement_add(measure->measurement, &all, value, count) &&

@@ -43,6 +43,11 @@ void measurement_done(struct measurement *measurement)
 	*measurement = (struct measurement){0};
 }
 
+bool measurement_wants(const struct measurement *measurement, enum diff_level level)
+{
+	return !measurement->levels_mask || measurement->levels_mask & 1U << level;
+}
+
 bool measurement_begin_slice(struct measurement *measurement, const struct diff_slice *slice)
 {
 	struct diff_slice *added =
@@ -92,9 +97,12 @@ static struct diff_series *get_series(struct measurement *measurement, const str
 bool measurement_put(struct measurement *measurement, const struct diff_key *key, uint32_t slice,
 		     double value, double count)
 {
-	struct diff_series *series = get_series(measurement, key);
+	struct diff_series *series;
 	struct diff_value *last;
 
+	if (!measurement_wants(measurement, (enum diff_level)key->level))
+		return true;
+	series = get_series(measurement, key);
 	if (!series)
 		return false;
 	measurement->has_level[key->level] = true;

@@ -73,8 +73,9 @@ struct measurement {
 	uint32_t kinds_mask;
 	uint32_t sampled_mask; /* of kinds whose counts are samples of a steady clock */
 	bool has_level[DIFF_LEVELS];
-	bool is_command; /* each run is one of a command, from its start to its end */
-	uint64_t lost;	 /* events that are known to be missing */
+	uint32_t levels_mask; /* 1 << enum diff_level that are kept; 0: all */
+	bool is_command;      /* each run is one of a command, from its start to its end */
+	uint64_t lost;	      /* events that are known to be missing */
 	char host[256];
 	char targets[512];
 	int64_t start_unix_ns; /* of the first slice; 0: unknown */
@@ -83,6 +84,8 @@ struct measurement {
 void measurement_init(struct measurement *measurement, struct diff_names *names);
 void measurement_done(struct measurement *measurement);
 
+/* Are values of this level kept? */
+bool measurement_wants(const struct measurement *measurement, enum diff_level level);
 /* Begins a slice, to which values are added until the next one. false: out of memory. */
 bool measurement_begin_slice(struct measurement *measurement, const struct diff_slice *slice);
 /* Adds to the value of a key in the last slice; of what is there at the end of it (is_level of the

@@ -56,33 +56,52 @@ static bool is_inside(const struct store_window *window, const struct history_ra
 	return middle >= range->from_unix_ns && middle < range->to_unix_ns;
 }
 
+struct reading {
+	struct store *store;
+	const struct slice_choice *choice;
+	struct window_memory *memory; /* NULL: none; else choice is its own */
+};
+
 /* A restart in between makes no other run of it: what the machine does goes on. */
-static int read_side(struct store *store, const struct history_range *range,
-		     const struct slice_choice *choice, struct measurement *side,
-		     char title[RANGE_TITLE_SIZE], struct error *error)
+static int read_window(const struct reading *reading, const struct store_window *window,
+		       struct measurement *side)
+{
+	struct profile *profile;
+	int err;
+
+	if (reading->memory)
+		return window_memory_add(reading->memory, reading->store, window, side);
+	err = store_read(reading->store, window, reading->choice, &profile);
+	if (err < 0)
+		return err;
+	err = measure_profile(side, profile, 0);
+	profile_free(profile);
+	return err;
+}
+
+static int read_side(const struct reading *reading, const struct history_range *range,
+		     struct measurement *side, char title[RANGE_TITLE_SIZE], struct error *error)
 {
 	struct history_range found = *range;
 	struct store_windows windows;
-	int err = history_windows(store, range, WINDOWS_MAX, &windows, error);
+	int err = history_windows(reading->store, range, WINDOWS_MAX, &windows, error);
 
 	if (err < 0)
 		return err;
 	for (size_t i = 0; err == 0 && i < windows.list.count; i++) {
-		struct profile *profile;
-		int read_err;
+		const struct store_window *window = &windows.list.items[i];
+		size_t before = side->slices.count;
 
-		if (windows.list.count > 1 && !is_inside(&windows.list.items[i], range))
+		if (windows.list.count > 1 && !is_inside(window, range))
 			continue;
-		read_err = store_read(store, &windows.list.items[i], choice, &profile);
-		if (read_err == -ENOMEM)
-			err = read_err;
-		if (read_err < 0)
+		/* A damaged or deleted window tells nothing. */
+		if (read_window(reading, window, side) == -ENOMEM)
+			err = -ENOMEM;
+		if (side->slices.count == before)
 			continue;
-		if (!side->slices.count)
-			found.from_unix_ns = windows.list.items[i].begin_unix_ns;
-		found.to_unix_ns = windows.list.items[i].end_unix_ns;
-		err = measure_profile(side, profile, 0);
-		profile_free(profile);
+		if (!before)
+			found.from_unix_ns = window->begin_unix_ns;
+		found.to_unix_ns = window->end_unix_ns;
 	}
 	array_free(&windows.list);
 	write_title(&found, title, RANGE_TITLE_SIZE);
@@ -90,20 +109,20 @@ static int read_side(struct store *store, const struct history_range *range,
 	return err < 0 ? error_set(error, -err, "cannot compare: %s", strerror(-err)) : 0;
 }
 
-int range_diff_read(struct store *store, const struct history_range ranges[DIFF_SIDES],
-		    const struct slice_choice *choice, struct range_diff *ret_diff,
-		    struct error *error)
+static int compare(const struct reading *reading, const struct history_range ranges[DIFF_SIDES],
+		   struct diff_names *names, struct range_diff *ret_diff, struct error *error)
 {
 	static const struct diff_work per_second = {.per = DIFF_PER_SECOND};
 
-	*ret_diff = (struct range_diff){0};
-	if (!diff_names_init(&ret_diff->names))
-		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	for (int i = 0; i < DIFF_SIDES; i++)
-		measurement_init(&ret_diff->sides[i], &ret_diff->names);
+		measurement_init(&ret_diff->sides[i], names);
 	for (int i = 0; i < DIFF_SIDES; i++) {
-		int err = read_side(store, &ranges[i], choice, &ret_diff->sides[i],
-				    ret_diff->titles[i], error);
+		int err;
+
+		if (reading->memory)
+			window_memory_begin_side(reading->memory, &ret_diff->sides[i]);
+		err = read_side(reading, &ranges[i], &ret_diff->sides[i], ret_diff->titles[i],
+				error);
 
 		if (err < 0)
 			return err;
@@ -113,6 +132,30 @@ int range_diff_read(struct store *store, const struct history_range ranges[DIFF_
 	}
 	return comparison_init(&ret_diff->comparison, &ret_diff->sides[DIFF_BASE],
 			       &ret_diff->sides[DIFF_NEW], &per_second, error);
+}
+
+int range_diff_read(struct store *store, const struct history_range ranges[DIFF_SIDES],
+		    const struct slice_choice *choice, struct range_diff *ret_diff,
+		    struct error *error)
+{
+	const struct reading reading = {store, choice, NULL};
+
+	*ret_diff = (struct range_diff){0};
+	if (!diff_names_init(&ret_diff->names))
+		return error_set(error, ENOMEM, "cannot compare: out of memory");
+	return compare(&reading, ranges, &ret_diff->names, ret_diff, error);
+}
+
+int range_diff_follow(struct store *store, const struct history_range ranges[DIFF_SIDES],
+		      struct window_memory *memory, struct range_diff *ret_diff,
+		      struct error *error)
+{
+	const struct reading reading = {store, NULL, memory};
+
+	*ret_diff = (struct range_diff){0};
+	if (window_memory_forget(memory) < 0)
+		return error_set(error, ENOMEM, "cannot compare: out of memory");
+	return compare(&reading, ranges, window_memory_names(memory), ret_diff, error);
 }
 
 void range_diff_done(struct range_diff *diff)

@@ -8,11 +8,12 @@
 
 #include "diff/diff_format.h"
 #include "history/history_range.h"
+#include "history/window_memory.h"
 
 #define RANGE_TITLE_SIZE 64
 
 struct range_diff {
-	struct diff_names names;
+	struct diff_names names; /* empty: those of a window memory */
 	struct measurement sides[DIFF_SIDES];
 	struct comparison comparison;
 	char titles[DIFF_SIDES][RANGE_TITLE_SIZE];
@@ -27,6 +28,11 @@ int range_diff_base(const char *word, const struct history_range *range,
 int range_diff_read(struct store *store, const struct history_range ranges[DIFF_SIDES],
 		    const struct slice_choice *choice, struct range_diff *ret_diff,
 		    struct error *error);
+/* The same of intervals that move on, with the kinds and levels of the memory, which lends its
+ * names until its next use. */
+int range_diff_follow(struct store *store, const struct history_range ranges[DIFF_SIDES],
+		      struct window_memory *memory, struct range_diff *ret_diff,
+		      struct error *error);
 void range_diff_done(struct range_diff *diff);
 
 #endif

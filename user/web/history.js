@@ -203,10 +203,24 @@ async function loadObjectives() {
 	showObjectives();
 }
 
+function showNotices(state) {
+	const sentences = state.rules.filter((rule) => rule.postponed).map((rule) => `Alert rule ${rule.name} takes ${rule.look_s.toFixed(1)} s of CPU time: it is held against the history less often than it asks for.`);
+	if (state.skipped_slices) sentences.push(`Alert rules took too long: ${state.skipped_slices} slices are stored, but no rule was held against them.`);
+	if (state.clock_ahead_s) sentences.push(`The clock was ${Math.abs(state.clock_ahead_s / 86400).toFixed(1)} days ${state.clock_ahead_s > 0 ? "ahead of" : "behind"} the history when it was last written: nothing is deleted by age until the age limits have followed it.`);
+	$("notices").hidden = !sentences.length;
+	$("notices").replaceChildren(...sentences.map((sentence) => {
+		const item = document.createElement("li");
+		item.textContent = sentence;
+		return item;
+	}));
+}
+
 async function loadAlerts() {
 	const answer = await fetch("api/v1/alerts");
 	if (!answer.ok) return;
-	alerts = (await answer.json()).rules.flatMap((rule) => rule.alerts.filter((alert) => alert.fired).map((alert) => [rule, alert]));
+	const state = await answer.json();
+	showNotices(state);
+	alerts = state.rules.flatMap((rule) => rule.alerts.filter((alert) => alert.fired).map((alert) => [rule, alert]));
 	showAlerts();
 }
 

@@ -306,6 +306,10 @@ static void write_store(const struct store_state *store, FILE *out)
 	metric_text_head(out, "pkbpf_store_failing", "gauge",
 			 "1 when the last window could not be written");
 	fprintf(out, "pkbpf_store_failing %d\n", store->failing != 0);
+	metric_text_head(out, "pkbpf_store_clock_ahead_seconds", "gauge",
+			 "how far the clock jumped ahead of the history, or behind it (< 0): "
+			 "nothing is deleted by age until that has followed");
+	fprintf(out, "pkbpf_store_clock_ahead_seconds %.0f\n", (double)store->ahead_ns / 1e9);
 	metric_text_head(out, "pkbpf_store_lost_windows_total", "counter",
 			 "windows that could not be written");
 	fprintf(out, "pkbpf_store_lost_windows_total %" PRIu64 "\n", store->lost_windows);

@@ -43,6 +43,11 @@ static void look(void *context, const struct resource_rows *rows)
 	sem_wait(&may_go_on);
 }
 
+static void tick(void *context)
+{
+	(void)context;
+}
+
 static void configure(void *context, const char *text)
 {
 	(void)context;
@@ -64,7 +69,7 @@ static void say(void *context, const char *sentence)
 
 static int setup(void **state)
 {
-	const struct serve_watch_ops ops = {note, look, configure, end, say, NULL};
+	const struct serve_watch_ops ops = {note, look, tick, configure, end, say, NULL};
 
 	(void)state;
 	sem_init(&begun, 0, 0);
