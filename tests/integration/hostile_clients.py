@@ -5,6 +5,7 @@ usage: hostile_clients.py PORT FRONT_PID CONNECTIONS"""
 
 import json
 import re
+import resource
 import socket
 import sys
 import threading
@@ -14,6 +15,7 @@ import urllib.request
 PORT, FRONT, CONNECTIONS = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 HOST = f"127.0.0.1:{PORT}"
 FRONT_MOST_KB = 160 << 10
+INACTIVE_S = 10
 failures = []
 
 
@@ -137,6 +139,34 @@ def ask_and_not_read(stop):
         pass
 
 
+def hold(count, sent, sources):
+    """Connections that never ask for anything."""
+    held = []
+    for i in range(count):
+        connection = socket.socket()
+        connection.settimeout(5)
+        try:
+            connection.bind((f"127.0.0.{1 + i % sources}", 0))
+            connection.connect(("127.0.0.1", PORT))
+            connection.sendall(sent)
+        except OSError:
+            pass  # it had to make room already
+        held.append(connection)
+    return held
+
+
+def try_beside(name, held):
+    """Whatever others hold, a new client is answered at once: never later than they end by themselves."""
+    for path in ("/healthz", "/metrics"):
+        for _ in range(10):
+            began = time.monotonic()
+            status = talk(get(path))
+            if status != 200 or time.monotonic() - began > INACTIVE_S / 2:
+                fail(f"{path} beside {name}: {status} after {time.monotonic() - began:.1f} s")
+    for connection in held:
+        connection.close()
+
+
 def storm(count):
     for i in range(count):
         try:
@@ -156,6 +186,11 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    idle = min(10 * CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 100)
+    try_beside("300 half requests of one address", hold(300, b"GET /x HTTP/1.1\r\nX: ", 1))
+    try_beside("300 half requests of 100 addresses", hold(300, b"GET /x HTTP/1.1\r\nX: ", 100))
+    try_beside(f"{idle} idle connections", hold(idle, b"", 1))
     stop = threading.Event()
     holders = [threading.Thread(target=hold_slowly, args=(stop,)) for _ in range(60)] + [threading.Thread(target=ask_and_not_read, args=(stop,)) for _ in range(10)]
     for thread in holders:

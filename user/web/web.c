@@ -18,9 +18,8 @@
 #include "base/timed_wait.h"
 #include "web/web_private.h"
 
-#define CONNECTIONS_MAX 32
-/* Of one address: it cannot shut the others out. */
-#define ADDRESS_MAX	   16
+/* Those beyond WEB_CONNECTIONS_KEPT are about to end. */
+#define CONNECTIONS_MAX	   WEB_CONNECTIONS_MAX
 #define CONNECTION_MEMORY  (32U << 10)
 #define INACTIVE_SECONDS   10
 #define WORKING_MAX	   2
@@ -122,18 +121,38 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 
 /* ---- connections ---- */
 
+static struct web_address address_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct web_address address = {0};
+
+	if (!info || !info->client_addr)
+		return address;
+	if (info->client_addr->sa_family == AF_INET)
+		memcpy(address.bytes, &((const struct sockaddr_in *)info->client_addr)->sin_addr,
+		       sizeof(struct in_addr));
+	else if (info->client_addr->sa_family == AF_INET6)
+		memcpy(address.bytes, &((const struct sockaddr_in6 *)info->client_addr)->sin6_addr,
+		       sizeof(struct in6_addr));
+	return address;
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
 			    enum MHD_ConnectionNotificationCode code)
 {
 	struct web *web = context;
 	const union MHD_ConnectionInfo *info;
+	struct web_address address;
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
 		web_connection_forget(&web->connections, *socket_context);
 		return;
 	}
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	*socket_context = info ? web_connection_add(&web->connections, info->connect_fd) : NULL;
+	address = address_of(connection);
+	*socket_context =
+		info ? web_connection_add(&web->connections, info->connect_fd, &address) : NULL;
 }
 
 static struct web_connection *connection_of(struct MHD_Connection *connection)
@@ -342,9 +361,8 @@ int web_start(const struct web_options *options, struct store *store, struct web
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
 		0, NULL, NULL, handle, web, MHD_OPTION_LISTEN_SOCKET, options->socket,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		ADDRESS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, INACTIVE_SECONDS,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		INACTIVE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_NOTIFY_COMPLETED,
 		note_completed, web, MHD_OPTION_UNESCAPE_CALLBACK, unescape, web, MHD_OPTION_END);

@@ -15,16 +15,71 @@ void web_connections_init(struct web_connections *connections)
 	pthread_mutex_init(&connections->lock, NULL);
 }
 
-struct web_connection *web_connection_add(struct web_connections *connections, int fd)
+static bool is_kept(const struct web_connection *connection)
+{
+	return connection->phase != WEB_CONNECTION_FREE && connection->phase != WEB_CONNECTION_ENDS;
+}
+
+static unsigned int count_of(const struct web_connections *connections,
+			     const struct web_address *address)
+{
+	unsigned int count = 0;
+
+	for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
+		count += is_kept(&connections->items[i]) &&
+			 memcmp(&connections->items[i].address, address, sizeof(*address)) == 0;
+	return count;
+}
+
+/* Should a end before b? */
+static bool ends_before(const struct web_connections *connections, const struct web_connection *a,
+			const struct web_connection *b)
+{
+	bool a_asks = a->phase == WEB_CONNECTION_ASKS, b_asks = b->phase == WEB_CONNECTION_ASKS;
+	unsigned int a_count = count_of(connections, &a->address);
+	unsigned int b_count = count_of(connections, &b->address);
+
+	if (a_asks != b_asks)
+		return a_asks;
+	return a_count != b_count ? a_count > b_count : a->since_ns < b->since_ns;
+}
+
+static void make_room(struct web_connections *connections)
+{
+	struct web_connection *first = NULL;
+	unsigned int count = 0;
+
+	for (int i = 0; i < WEB_CONNECTIONS_MAX; i++) {
+		struct web_connection *each = &connections->items[i];
+
+		if (!is_kept(each))
+			continue;
+		count++;
+		if (!first || ends_before(connections, each, first))
+			first = each;
+	}
+	if (count < WEB_CONNECTIONS_KEPT)
+		return;
+	/* The server sees it end, and closes it. */
+	shutdown(first->fd, SHUT_RDWR);
+	first->phase = WEB_CONNECTION_ENDS;
+}
+
+struct web_connection *web_connection_add(struct web_connections *connections, int fd,
+					  const struct web_address *address)
 {
 	struct web_connection *added = NULL;
 
 	pthread_mutex_lock(&connections->lock);
+	make_room(connections);
 	for (int i = 0; i < WEB_CONNECTIONS_MAX && !added; i++)
 		if (connections->items[i].phase == WEB_CONNECTION_FREE)
 			added = &connections->items[i];
 	if (added)
-		*added = (struct web_connection){fd, WEB_CONNECTION_ASKS, clock_now_ns()};
+		*added = (struct web_connection){.fd = fd,
+						 .phase = WEB_CONNECTION_ASKS,
+						 .address = *address,
+						 .since_ns = clock_now_ns()};
 	pthread_mutex_unlock(&connections->lock);
 	return added;
 }
@@ -35,8 +90,11 @@ void web_connection_enter(struct web_connections *connections, struct web_connec
 	if (!connection)
 		return;
 	pthread_mutex_lock(&connections->lock);
-	connection->phase = phase;
-	connection->since_ns = clock_now_ns();
+	/* What was shut down stays so until the server has closed it. */
+	if (connection->phase != WEB_CONNECTION_ENDS || phase == WEB_CONNECTION_FREE) {
+		connection->phase = phase;
+		connection->since_ns = clock_now_ns();
+	}
 	pthread_mutex_unlock(&connections->lock);
 }
 
@@ -64,9 +122,8 @@ unsigned int web_connections_end_slow(struct web_connections *connections, uint6
 
 		if (!is_slow(connection, now_ns))
 			continue;
-		/* The server sees it end, and closes it. */
 		shutdown(connection->fd, SHUT_RDWR);
-		connection->since_ns = now_ns;
+		connection->phase = WEB_CONNECTION_ENDS;
 		count++;
 	}
 	pthread_mutex_unlock(&connections->lock);

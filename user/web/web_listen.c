@@ -13,7 +13,8 @@
 #include "base/parse_value.h"
 #include "web/web.h"
 
-#define BACKLOG 64
+/* The kernel has a limit of its own (net.core.somaxconn). */
+#define BACKLOG 4096
 
 struct listen_address {
 	union {
