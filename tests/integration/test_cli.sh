@@ -25,7 +25,7 @@ pid_of_nobody() {
 # ---- words only ----
 
 begin "--help names every option and goes to stdout"
-run 0 --help
+run 0 --help all
 for option in --pid --children --tid --cgroup --comm --events --frequency --duration --user --kernel --unwind \
 	--output --format --top --per-thread --pid-frame --no-inline --lines --quiet --verbose --progress --color \
 	--version; do

@@ -9,8 +9,8 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# Every option of --help is in each of them.
-options=$("$pkbpf" --help | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+')
+# Every option of --help all is in each of them.
+options=$("$pkbpf" --help all | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+')
 [ "$(wc -w <<<"$options")" -gt 20 ] || fail "--help lists too few options: $options"
 for option in $options; do
 	sed 's/\\-/-/g' "$papers/pkbpf.1" | grep -qE -- "Fl -${option#--}( |\$)" || fail "the manual lacks $option"

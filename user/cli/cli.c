@@ -72,7 +72,10 @@ static int run_command(const struct command_row *command, int argc, char **argv,
 		console_error(console, "%s", error.text);
 		status = EXIT_STATUS_USAGE;
 	} else if (options.show_help) {
-		help_print(command, stdout);
+		if (command->name || options.show_all_help)
+			help_print(command, stdout);
+		else
+			help_print_first(stdout);
 		status = finish_stdout(console);
 	} else if (options.show_version) {
 		printf("pkbpf %s\n", PKBPF_VERSION);

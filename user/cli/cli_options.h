@@ -41,7 +41,7 @@ struct cli_options {
 	unsigned int verbosity;
 	enum color_choice color;
 
-	bool show_help, show_version;
+	bool show_help, show_all_help, show_version;
 	uint64_t given[2]; /* bits of options, by their number in the table */
 
 	/* As it was given, for a command that reads it again. */

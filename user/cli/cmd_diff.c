@@ -532,6 +532,12 @@ const struct command_row command_diff = {
 	.summary = "Compares two recordings or pprof files: what grew or shrank by more than noise",
 	.options = (const char *const[]){"pid", "comm", "events", "full", "width", "icicle",
 					 "quiet", "verbose", "color", NULL},
+	.words =
+		(const struct command_words[]){
+			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "
+				   "faults, network, memory, alloc; default: all of both sides"},
+			{NULL, NULL},
+		},
 	.own_options = own_options,
 	.own_size = sizeof(struct diff_options),
 	.takes_files = true,

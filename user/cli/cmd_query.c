@@ -537,6 +537,8 @@ const struct command_row command_query = {
 				      "by-line", "quiet",     "verbose",   "color",	  NULL},
 	.words =
 		(const struct command_words[]){
+			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "
+				   "faults, network, memory, alloc; default: all recorded ones"},
 			{"container",
 			 "processes of containers, pods or units of this name, or with an id that "
 			 "begins so"},

@@ -249,6 +249,7 @@ const struct command_row command_serve = {
 			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "
 				   "faults, network, memory; default: cpu,blockio,faults"},
 			{"frequency", "CPU samples per second on each CPU; default 19"},
+			{"no-children", "with --pid: only that process, without forked workers"},
 			{NULL, NULL},
 		},
 	.own_options = own_options,

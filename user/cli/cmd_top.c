@@ -539,6 +539,15 @@ const struct command_row command_top = {
 					 "no-inline",	"width",
 					 "quiet",	"verbose",
 					 "color",	NULL},
+	.words =
+		(const struct command_words[]){
+			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "
+				   "faults, network, memory; default: cpu,offcpu,blockio,faults"},
+			{"no-children", "with --pid: only that process, without forked workers"},
+			{"width", "columns of a line, 80 to 200; default: those of the terminal, "
+				  "else 100"},
+			{NULL, NULL},
+		},
 	.own_options = own_rows,
 	.own_size = sizeof(struct own_options),
 	.check = top_check,

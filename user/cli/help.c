@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "export/format.h"
 #include "source/source.h"
 
@@ -120,4 +121,80 @@ void help_print(const struct command_row *command, FILE *out)
 			     "without "
 			     "pkbpf;\na signal to pkbpf alone ends COMMAND by SIGTERM.\n");
 	}
+}
+
+/* ---- one screen ---- */
+
+/* Options of most runs, in one line each. */
+static const char *const first_options[][2] = {
+	{"pid", "processes, with all threads and forked workers"},
+	{"children", "with --pid: all descendants"},
+	{"container", "containers, pods or units of this name"},
+	{"comm", "processes of this name"},
+	{"events", "default: cpu,offcpu,blockio,faults"},
+	{"duration", "10, 500ms, 5m; default: until Ctrl-C"},
+	{"frequency", "CPU samples per second on each CPU; default 99"},
+	{"output", "write FILE; the format is that of its suffix"},
+	{"full", "all tables in the text report"},
+	{"by", "rows: process, thread, container, comm, region"},
+	{"fail-if", "exit with status 3 if EXPR holds"},
+};
+
+static const char *const examples[][2] = {
+	{"pkbpf -p 1234 -d 10", "a process and its workers"},
+	{"pkbpf -d 30", "the whole host"},
+	{"pkbpf -o report.html -o cpu.svg -- make", "a command: report and flame graph"},
+	{"pkbpf -d 60 -o web.pkbpf", "record; later: pkbpf report web.pkbpf"},
+	{"pkbpf bench './old' './new'", "which is faster, and where"},
+};
+
+#define EXAMPLE_WIDTH 42
+
+/* What is essential of a summary stands before the first sign of more. */
+static void print_command(FILE *out, const char *left, const char *summary)
+{
+	size_t room = LINE_WIDTH - LEFT_WIDTH, length = strcspn(summary, ";:(");
+
+	while (length > room || (length && summary[length - 1] == ' '))
+		length--;
+	/* Not within a word or a clause. */
+	if (length == room)
+		while (length && summary[length] != ',')
+			length--;
+	fprintf(out, "  %-*s%.*s\n", LEFT_WIDTH - 2, left, (int)length, summary);
+}
+
+static void print_first_option(FILE *out, const struct option_row *row, const char *summary)
+{
+	char left[LEFT_WIDTH], letter[8] = "    ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	/* Lists and choices have room in the long help. */
+	snprintf(left, sizeof(left), "%s--%s %.*s", letter, row->name,
+		 row->argument ? (int)strcspn(row->argument, "|[") : 0,
+		 row->argument ? row->argument : "");
+	fprintf(out, "  %-*s%s\n", LEFT_WIDTH - 2, left, summary);
+}
+
+void help_print_first(FILE *out)
+{
+	const struct command_row *command;
+	const struct option_row *row;
+
+	fprintf(out, "Usage: pkbpf %s\n%s.\n\nExamples, as root:\n", command_profile.synopsis,
+		command_profile.summary);
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++)
+		fprintf(out, "  %-*s%s\n", EXAMPLE_WIDTH, examples[i][0], examples[i][1]);
+	fprintf(out, "\nOther commands (pkbpf COMMAND --help):\n");
+	for (size_t i = 0; (command = command_at(i)); i++)
+		if (command->name)
+			print_command(out, command->name, command->summary);
+	fprintf(out, "\nOptions:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(first_options); i++)
+		for (size_t j = 0; (row = option_at(j)); j++)
+			if (strcmp(row->name, first_options[i][0]) == 0)
+				print_first_option(out, row, first_options[i][1]);
+	fprintf(out, "\nAll options, kinds of events, formats and exit statuses: pkbpf --help "
+		     "all, man pkbpf\n");
 }

@@ -7,6 +7,9 @@
 
 #include "cli/command_table.h"
 
+/* All that a command takes. */
 void help_print(const struct command_row *command, FILE *out);
+/* One screen: commands, examples, and the options used most. */
+void help_print_first(FILE *out);
 
 #endif

@@ -72,7 +72,7 @@ static int refuse_unknown(const struct command_row *command, const char *name, s
 	if (near.word)
 		return error_set(error, EINVAL, "unknown option --%s; did you mean --%s?", typed,
 				 near.word);
-	return error_set(error, EINVAL, "unknown option --%s; see pkbpf --help", typed);
+	return error_set(error, EINVAL, "unknown option --%s; see pkbpf --help all", typed);
 }
 
 /* letters: the word that the letter is in. */
@@ -88,7 +88,7 @@ static int refuse_letter(const struct command_row *command, const char *letters,
 	if (find_name(command, letters, strlen(letters)))
 		return error_set(error, EINVAL, "unknown option -%s; did you mean --%s?", letters,
 				 letters);
-	return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help", letter);
+	return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help all", letter);
 }
 
 /* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next
@@ -218,6 +218,8 @@ int options_parse(const struct command_row *command, int argc, char *const *argv
 
 		if (err == 0 && is_last)
 			break;
+		if (err == 0 && options->show_help && reading.next < argc)
+			options->show_all_help = strcmp(argv[reading.next], "all") == 0;
 		if (err < 0 || ends_reading(options))
 			return err;
 	}

@@ -89,10 +89,10 @@ static int add_source(struct cli_options *options, const char *name, struct erro
 			return error_set(error, EINVAL,
 					 "invalid value '%s' for --events; did you mean %s?", name,
 					 near.word);
-		return error_set(
-			error, EINVAL,
-			"invalid value '%s' for --events: unknown kind of event; see pkbpf --help",
-			name);
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --events: unknown kind of event; see "
+				 "pkbpf --help all",
+				 name);
 	}
 	for (size_t i = 0; i < options->source_count; i++) {
 		if (options->sources[i] == source)
@@ -384,7 +384,7 @@ static const struct option_row rows[] = {
 	 "colors in the text report; auto: if stdout is a terminal; honors NO_COLOR", GENERAL,
 	 .form = OPTION_CHOICE, AT(color), .choices = color_choices},
 	{0, "version", NULL, "print the version", GENERAL, FLAG(show_version)},
-	{'h', "help", NULL, "print this help", GENERAL, FLAG(show_help)},
+	{'h', "help", NULL, "print help; --help all: all options", GENERAL, FLAG(show_help)},
 };
 
 static const struct option_row *source_option_at(size_t index)

@@ -51,6 +51,42 @@ static void each_line_of_each_help_fits_a_terminal(void **state)
 	}
 }
 
+static void the_first_help_fits_one_screen(void **state)
+{
+	char *text = NULL;
+	size_t size, lines = 0, examples = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	help_print_first(out);
+	fclose(out);
+	for (const char *line = text; *line; lines++) {
+		size_t length = strcspn(line, "\n");
+
+		assert_true(length <= 85 && (!length || line[length - 1] != ' '));
+		examples += strncmp(line, "  pkbpf ", strlen("  pkbpf ")) == 0;
+		line += length + (line[length] != '\0');
+	}
+	assert_true(lines <= 40);
+	assert_int_equal(examples, 5);
+	assert_non_null(strstr(text, "pkbpf --help all"));
+	/* Each option that it names exists. */
+	assert_non_null(strstr(text, "--fail-if EXPR "));
+	assert_non_null(strstr(text, "-p, --pid PID "));
+	free(text);
+}
+
+static void a_command_speaks_of_what_it_prints(void **state)
+{
+	const struct command_row *command;
+
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		char *text = help_of(command);
+
+		assert_true(!command->name || !strstr(text, "(below)"));
+		free(text);
+	}
+}
+
 static void each_option_of_a_command_is_in_its_help_once(void **state)
 {
 	const struct command_row *command;
@@ -101,7 +137,7 @@ static void names_of_commands_are_distinct_and_have_a_summary(void **state)
 		assert_true(a->summary[0]);
 		assert_true(!a->name || strstr(a->synopsis, a->name) == a->synopsis);
 		for (size_t j = 0; j < i && (b = command_at(j)); j++)
-			assert_true(!a->name || !b->name || strcmp(a->name, b->name));
+			assert_true(!a->name || !b->name || strcmp(a->name, b->name) != 0);
 	}
 }
 
@@ -183,6 +219,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_line_of_each_help_fits_a_terminal),
+		cmocka_unit_test(the_first_help_fits_one_screen),
+		cmocka_unit_test(a_command_speaks_of_what_it_prints),
 		cmocka_unit_test(each_option_of_a_command_is_in_its_help_once),
 		cmocka_unit_test(the_first_help_names_commands_kinds_and_formats),
 		cmocka_unit_test(names_of_commands_are_distinct_and_have_a_summary),

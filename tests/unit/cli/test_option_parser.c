@@ -45,9 +45,9 @@ static const struct {
 	{&command_profile, "--frequncy 99", "unknown option --frequncy; did you mean --frequency?"},
 	{&command_profile, "--freq 99", "unknown option --freq; did you mean --frequency?"},
 	{&command_profile, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
-	{&command_profile, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
-	{&command_profile, "-x", "unknown option -x; see pkbpf --help"},
-	{&command_profile, "-qx", "unknown option -x; see pkbpf --help"},
+	{&command_profile, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help all"},
+	{&command_profile, "-x", "unknown option -x; see pkbpf --help all"},
+	{&command_profile, "-qx", "unknown option -x; see pkbpf --help all"},
 	{&command_profile, "-children", "unknown option -children; did you mean --children?"},
 	{&command_profile, "--pid", "--pid requires a value: --pid PID[,PID...]"},
 	{&command_profile, "-p", "--pid requires a value: --pid PID[,PID...]"},
@@ -77,7 +77,7 @@ static const struct {
 	 "several processes"},
 	{&command_profile, "-e cpux", "invalid value 'cpux' for --events; did you mean cpu?"},
 	{&command_profile, "-e cpu,",
-	 "invalid value '' for --events: unknown kind of event; see pkbpf --help"},
+	 "invalid value '' for --events: unknown kind of event; see pkbpf --help all"},
 	{&command_profile, "--unwind magic",
 	 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
 	{&command_profile, "-o _", "--output requires the name of a file, or - for stdout"},
@@ -331,6 +331,11 @@ static void help_and_version_win_over_what_follows(void **state)
 		parse(&command_profile, "-h --nonsense", words, sizeof(words), &options, &error),
 		0);
 	assert_true(options.show_help);
+	assert_false(options.show_all_help);
+	cli_options_done(&options);
+	assert_int_equal(
+		parse(&command_profile, "--help all", words, sizeof(words), &options, &error), 0);
+	assert_true(options.show_all_help);
 	cli_options_done(&options);
 	assert_int_equal(parse(&command_doctor, "--version --nonsense", words, sizeof(words),
 			       &options, &error),
@@ -378,7 +383,7 @@ static void a_command_has_options_of_its_own_beside_those_it_shares(void **state
 	cli_options_done(&options);
 	assert_int_equal(parse(&command_profile, "--once", words, sizeof(words), &options, &error),
 			 -EINVAL);
-	assert_string_equal(error.text, "unknown option --once; see pkbpf --help");
+	assert_string_equal(error.text, "unknown option --once; see pkbpf --help all");
 	cli_options_done(&options);
 }
 
