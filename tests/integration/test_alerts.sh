@@ -22,8 +22,14 @@ has() { grep -q "$2" "$1" 2>/dev/null; }
 asked() { curl -s --max-time 20 "$url$1" >out && grep -q "$2" out; }
 
 port=$((20000 + RANDOM % 10000))
+# Commands run as the user of the front, which is not root.
+chmod 755 .
+: >told
+: >confined
+chmod 666 told confined
 cat >hook <<END
 #!/bin/sh
+{ id -u; grep -E '^(CapEff|NoNewPrivs|Seccomp):' /proc/self/status; } >$PWD/confined
 { echo "\$PKBPF_ALERT_STATUS \$PKBPF_ALERT_RULE \$PKBPF_ALERT_WHO"; cat; } >>$PWD/told
 END
 chmod +x hook
@@ -75,6 +81,8 @@ cp "$workloads/spin" alertspin
 spinner=$!
 until_true has told '^firing hog alertspin$' || fail "the command was not called: $(cat said)"
 until_true has told '^firing function spin_here$' || fail "no word of the function"
+[ "$(id -u)" != 0 ] || [ "$(head -n 1 confined)" != 0 ] || fail "the command runs as root"
+has confined '^CapEff:	0*$' && has confined '^NoNewPrivs:	1$' && has confined '^Seccomp:	2$' || fail "the command is not confined: $(cat confined)"
 has told '"status":"firing","rule":"hog","who":"alertspin","severity":"page"' || fail "no JSON: $(cat told)"
 has said 'alert hog fires: alertspin: cpu.share is' || fail "nothing in the journal: $(cat said)"
 asked /api/v1/alerts '"name":"hog".*"who":"alertspin","state":"firing"' || fail "no state: $(cat out)"

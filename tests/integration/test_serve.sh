@@ -58,6 +58,30 @@ until_asked() {
 begin "it answers"
 start
 until_asked /readyz '^ready$'
+
+begin "the process that answers has no rights"
+front=$(pgrep -P $server -x pkbpf-front)
+owner=$(awk '/^Uid:/ { print $2 }' /proc/$front/status)
+if [ "$(id -u)" = 0 ]; then
+	[ "$owner" != 0 ] || fail "it is root"
+	find store ! -user "$owner" >others
+	[ ! -s others ] || fail "files of the store belong to somebody else: $(cat others)"
+	# A store of root's is given to it, but for what its links lead to.
+	mkdir given given/slice
+	: >kept_by_root
+	: >given/slice/old
+	ln -s "$PWD/kept_by_root" given/slice/link
+	: >given.said
+	"$pkbpf" serve --store given -e cpu -d 1s -s 1s --max-cpu off --listen "$PWD/given.socket" 2>given.said || fail "$(cat given.said)"
+	[ "$(stat -c %u given)" != 0 ] && [ "$(stat -c %u given/slice/old)" != 0 ] || fail "the store is root's: $(ls -ln given given/slice)"
+	[ "$(stat -c %u kept_by_root)" = 0 ] || fail "a link was followed"
+	"$pkbpf" serve --store given --run-as nobody_of_this_name --listen 127.0.0.1:0 2>err
+	grep -q 'there is no such user' err || fail "--run-as: $(cat err)"
+fi
+grep -qE '^CapEff:	0+$' /proc/$front/status || fail "it has capabilities"
+grep -qE '^Seccomp:	2$' /proc/$front/status || not_checked "no seccomp here"
+
+begin "it answers questions"
 until_asked '/api/v1/series?by=comm' '"name":"spin"'
 ask '/api/v1/profile?format=folded&kind=cpu&comm=spin&from=-1m'
 [ "$status" = 200 ] && grep -q '^spin;.*spin_here [0-9]*$' out || fail "no stacks of the spinning program: $status"

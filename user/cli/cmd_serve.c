@@ -179,7 +179,7 @@ static const struct option_row own_options[] = {
 		 "machines reach requires --token-file."},
 	{0, "store", "DIR", "folder of the history; default " SERVE_STORE,
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
-	 SERVE(store), .text = "Made when it is not there. It is written as the user who owns it."},
+	 SERVE(store), .text = "Made when it is not there. It is given to the user of --run-as."},
 	{0, "store-size", "SIZE", "maximum size of the history; default 1G",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_SIZE, SERVE(store_bytes),
 	 .least = STORE_MIN_BYTES, .most = STORE_MAX_BYTES,
@@ -208,6 +208,13 @@ static const struct option_row own_options[] = {
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(token_file)},
+	{0, "run-as", "USER",
+	 "the user that answers, writes the history and runs commands of alerts",
+	 .group = OPTION_GROUP_GENERAL, .form = OPTION_TEXT, SERVE(run_as),
+	 .text = "As root only. By default the owner of the store; if that is root, the account "
+		 "pkbpf, or a user id that nobody has. Files that [push] writes and what commands "
+		 "of [notify] do need the rights of this user; 'root' keeps those of root, without "
+		 "capabilities."},
 	{0, "inline", NULL, "show inlined functions: reads the debug information of each program",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, SERVE(inlines)},
 	{'s', "interval", "TIME", "length of a slice, 1s to 1m; default 10s",

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,11 +24,13 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "base/hash_map.h"
+#include "capture/kernel/syscall_filter.h"
 #include "cli/serve_alerts.h"
 #include "cli/serve_config.h"
 #include "cli/serve_objectives.h"
 #include "cli/serve_parcel.h"
 #include "cli/serve_push.h"
+#include "cli/serve_user.h"
 #include "cli/serve_watch.h"
 #include "recording/slice_codec.h"
 #include "web/web.h"
@@ -47,24 +48,11 @@
 struct greeting {
 	int err;
 	uint16_t port;
+	bool is_root, lacks_filter;
 	struct error error;
 };
 
 /* ---- the front ---- */
-
-/* A store that belongs to somebody is written as that user. */
-static int become_owner(const char *store, struct error *error)
-{
-	struct stat st;
-
-	if (geteuid() != 0 || stat(store, &st) < 0 || st.st_uid == 0)
-		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
-	    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
-		return error_set(error, errno, "cannot become the owner of the store %s: %s", store,
-				 strerror(errno));
-	return 0;
-}
 
 static int drop_capabilities(struct error *error)
 {
@@ -75,6 +63,19 @@ static int drop_capabilities(struct error *error)
 		err = error_set(error, errno, "cannot drop the capabilities of the front: %s",
 				strerror(errno));
 	cap_free(none);
+	return err;
+}
+
+/* The commands of notifiers inherit it. */
+static int confine(struct greeting *greeting)
+{
+	int err = drop_capabilities(&greeting->error);
+
+	if (err == 0 && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		err = error_set(&greeting->error, errno, "cannot confine the front: %s",
+				strerror(errno));
+	if (err == 0)
+		greeting->lacks_filter = syscall_filter_load_front() < 0;
 	return err;
 }
 
@@ -286,18 +287,26 @@ static int start_answering(struct front *front, struct web_options *web, struct 
 static int open_all(struct front *front, struct greeting *greeting)
 {
 	const struct serve_front_options *options = front->options;
-	struct store_options store = {.path = options->store,
-				      .max_bytes = options->store_bytes,
-				      .wait_ms = STORE_WAIT_MS};
+	char path[32];
+	struct store_options store = {
+		.path = path,
+		.title = options->store,
+		.max_bytes = options->store_bytes,
+		.wait_ms = STORE_WAIT_MS,
+	};
 	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
+	_cleanup_close_ int store_fd = -1;
 	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
 			     &greeting->error);
 
 	if (err < 0)
 		return err;
 	greeting->port = web.port;
-	err = become_owner(options->store, &greeting->error);
-	err = err < 0 ? err : drop_capabilities(&greeting->error);
+	store_fd = serve_user_become(options->run_as, options->store, &greeting->is_root,
+				     &greeting->error);
+	/* The user that it is now may not search all folders on the way. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", store_fd);
+	err = store_fd < 0 ? store_fd : confine(greeting);
 	err = err < 0 ? err : store_open(&store, &front->store, &greeting->error);
 	if (err < 0) {
 		close(web.socket);
@@ -412,6 +421,8 @@ static int hear_greeting(struct serve_front *front, struct error *error)
 	if (size != (ssize_t)sizeof(greeting))
 		return error_set(error, EPIPE, "the front ended while it started");
 	front->port = greeting.port;
+	front->is_root = greeting.is_root;
+	front->lacks_filter = greeting.lacks_filter;
 	if (greeting.err < 0)
 		*error = greeting.error;
 	return greeting.err;

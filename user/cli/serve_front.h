@@ -16,6 +16,7 @@
 struct serve_front_options {
 	const char *listen; /* "ADDRESS:PORT" */
 	const char *store;
+	const char *run_as; /* NULL: see serve_user.h */
 	uint64_t store_bytes;
 	const char *token; /* NULL: none */
 	uint64_t slice_ns;
@@ -27,6 +28,8 @@ struct serve_front {
 	pid_t pid;
 	int socket;
 	uint16_t port;
+	bool is_root;	   /* no other user could be had */
+	bool lacks_filter; /* it can make any system call */
 	uint64_t secret;
 	unsigned int detail_step; /* of the governor; told with each slice */
 	uint64_t dropped;	  /* slices that it did not take in time and does not know of */

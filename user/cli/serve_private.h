@@ -14,7 +14,7 @@
 
 /* As given by command line and configuration. */
 struct serve_options {
-	const char *listen, *store, *token_file, *config;
+	const char *listen, *store, *token_file, *config, *run_as;
 	uint64_t store_bytes, slice_ns;
 	double max_cpu; /* share of the machine; 0: the default; < 0: no limit */
 	bool check_config, inlines;

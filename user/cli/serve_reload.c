@@ -69,6 +69,7 @@ void serve_fixed_changes(const struct serve_options *before, const struct serve_
 	} rows[] = {{"listen", is_same(before->listen, after->listen)},
 		    {"store", is_same(before->store, after->store)},
 		    {"store-size", before->store_bytes == after->store_bytes},
+		    {"run-as", is_same(before->run_as, after->run_as)},
 		    {"token-file", is_same(before->token_file, after->token_file)}};
 
 	ret_names[0] = '\0';

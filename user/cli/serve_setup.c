@@ -87,6 +87,7 @@ static int start_front(struct serving *serving, struct error *error)
 	struct serve_front_options options = {
 		.listen = serving->own.listen,
 		.store = serving->own.store,
+		.run_as = serving->own.run_as,
 		.store_bytes = serving->own.store_bytes,
 		.token = serving->token,
 		.slice_ns = serving->own.slice_ns,
@@ -97,6 +98,14 @@ static int start_front(struct serving *serving, struct error *error)
 
 	serving->first = serving->own;
 	serving->has_front = err == 0;
+	if (err == 0 && serving->front.is_root)
+		log_warning(&serving->log,
+			    "the process that answers stays root, without capabilities: other "
+			    "users are not to be had here");
+	if (err == 0 && serving->front.lacks_filter)
+		log_warning(&serving->log,
+			    "the process that answers may make any system call: seccomp is not to "
+			    "be had here");
 	return err;
 }
 

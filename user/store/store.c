@@ -95,14 +95,14 @@ static int lock(int fd, unsigned int wait_ms)
 static int open_folder(struct store *store, const struct store_options *options,
 		       struct error *error)
 {
-	const char *path = options->path;
+	const char *path = options->path, *title = options->title ? options->title : path;
 
 	if (!options->read_only && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return error_set(error, errno, "cannot make the store %s: %s", path,
+		return error_set(error, errno, "cannot make the store %s: %s", title,
 				 strerror(errno));
 	store->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (store->fd < 0)
-		return error_set(error, errno, "cannot open the store %s: %s", path,
+		return error_set(error, errno, "cannot open the store %s: %s", title,
 				 strerror(errno));
 	if (!options->read_only && lock(store->fd, options->wait_ms) < 0)
 		return error_set(
@@ -111,7 +111,7 @@ static int open_folder(struct store *store, const struct store_options *options,
 				? "another process writes to the store %s; stop it, or use "
 				  "another --store"
 				: "cannot lock the store %s",
-			path);
+			title);
 	return 0;
 }
 

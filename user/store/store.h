@@ -32,6 +32,7 @@ struct recording_sections;
 
 struct store_options {
 	const char *path;     /* made when it is not there */
+	const char *title;    /* of it, in sentences; NULL: path */
 	uint64_t max_bytes;   /* of all files */
 	unsigned int wait_ms; /* for another writer that is about to end */
 	bool read_only;	      /* whoever writes it now or has written it; nothing is changed */

@@ -11,5 +11,9 @@
  * no_new_privs or CAP_SYS_ADMIN. Returns a negative errno; a kernel without seccomp, or a sandbox
  * that forbids it: -ENOTSUP. */
 int syscall_filter_load(bool has_network);
+/* The same for a process that answers over the network, and for commands that it starts: programs
+ * may be run, but nothing of the kernel's that shows other processes may be used, and sockets are
+ * of IP and of the file system. */
+int syscall_filter_load_front(void);
 
 #endif

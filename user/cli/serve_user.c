@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cli/serve_user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* Levels of the store, and what is kept of alerts. */
+#define DEPTH_MAX 4
+
+struct user {
+	uid_t uid;
+	gid_t gid;
+};
+
+static int find_named(const char *name, struct user *ret_user, struct error *error)
+{
+	const struct passwd *account = getpwnam(name);
+
+	if (!account)
+		return error_set(error, EINVAL, "--run-as %.64s: there is no such user", name);
+	*ret_user = (struct user){account->pw_uid, account->pw_gid};
+	return 0;
+}
+
+static int choose(const char *name, const struct stat *store, struct user *ret_user,
+		  struct error *error)
+{
+	if (name)
+		return find_named(name, ret_user, error);
+	*ret_user = (struct user){store->st_uid, store->st_gid};
+	if (store->st_uid != 0 || find_named(SERVE_USER_ACCOUNT, ret_user, error) == 0)
+		return 0;
+	*ret_user = (struct user){SERVE_USER_ID, SERVE_USER_ID};
+	return 0;
+}
+
+static int give_folder(int parent_fd, const char *name, const struct user *user, int depth);
+
+/* Regular files and folders of root; links are not followed. */
+static int give(int folder_fd, const char *name, const struct user *user, int depth)
+{
+	struct stat st;
+
+	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+		return give_folder(folder_fd, name, user, depth + 1);
+	if (!S_ISREG(st.st_mode) || st.st_uid != 0)
+		return 0;
+	return fchownat(folder_fd, name, user->uid, user->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+											: 0;
+}
+
+/* Its contents first: an end in the middle leaves a folder that is still root's, and is gone
+ * through again. */
+static int give_folder(int parent_fd, const char *name, const struct user *user, int depth)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	struct stat st;
+
+	if (!folder) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while (!err && (entry = readdir(folder)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			err = give(fd, entry->d_name, user, depth);
+	if (!err &&
+	    (fstat(fd, &st) < 0 || (st.st_uid == 0 && fchown(fd, user->uid, user->gid) < 0)))
+		err = -errno;
+	closedir(folder);
+	return err;
+}
+
+static int open_store(const char *store, struct stat *ret_st, struct error *error)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (mkdir(store, 0700) < 0 && errno != EEXIST)
+		return error_set(error, errno, "cannot make the store %s: %s", store,
+				 strerror(errno));
+	fd = open(store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, ret_st) < 0)
+		return error_set(error, errno, "cannot open the store %s: %s", store,
+				 strerror(errno));
+	return take_fd(fd);
+}
+
+/* false: these ids are not to be had here. */
+static bool can_become(const struct user *user)
+{
+	/* The effective ones alone can be taken back. */
+	if (setegid(user->gid) < 0)
+		return false;
+	if (seteuid(user->uid) < 0) {
+		(void)!setegid(0);
+		return false;
+	}
+	return seteuid(0) == 0 && setegid(0) == 0;
+}
+
+static int become(int store_fd, const char *store, const struct user *user, struct error *error)
+{
+	int err = give_folder(store_fd, ".", user, 0);
+
+	if (err < 0)
+		return error_set(error, -err, "cannot give the store %s to user %u: %s", store,
+				 (unsigned int)user->uid, strerror(-err));
+	if (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return error_set(error, errno, "cannot become user %u: %s; see --run-as",
+				 (unsigned int)user->uid, strerror(errno));
+	return 0;
+}
+
+int serve_user_become(const char *name, const char *store, bool *ret_is_root, struct error *error)
+{
+	_cleanup_close_ int fd = -1;
+	struct user user;
+	struct stat st;
+	int err;
+
+	*ret_is_root = false;
+	fd = open_store(store, &st, error);
+	if (fd < 0)
+		return fd;
+	if (geteuid() != 0)
+		return take_fd(fd);
+	err = choose(name, &st, &user, error);
+	if (err < 0)
+		return err;
+	if (user.uid == 0)
+		return take_fd(fd);
+	if (!name && !can_become(&user)) {
+		*ret_is_root = true;
+		return take_fd(fd);
+	}
+	err = become(fd, store, &user, error);
+	return err < 0 ? err : take_fd(fd);
+}
