@@ -8,6 +8,9 @@
 
 #define ASKS_MAX_NS	(10 * NS_PER_SECOND)
 #define RECEIVES_MAX_NS (60 * NS_PER_SECOND)
+/* With so many about to end, those that come wait for their threads. */
+#define ENDING_MAX   (WEB_CONNECTIONS_MAX / 2)
+#define END_PAUSE_NS (2 * NS_PER_MS)
 
 void web_connections_init(struct web_connections *connections)
 {
@@ -28,6 +31,15 @@ static unsigned int count_of(const struct web_connections *connections,
 	for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
 		count += is_kept(&connections->items[i]) &&
 			 memcmp(&connections->items[i].address, address, sizeof(*address)) == 0;
+	return count;
+}
+
+static unsigned int count_ending(const struct web_connections *connections)
+{
+	unsigned int count = 0;
+
+	for (int i = 0; i < WEB_CONNECTIONS_MAX; i++)
+		count += connections->items[i].phase == WEB_CONNECTION_ENDS;
 	return count;
 }
 
@@ -68,10 +80,13 @@ static void make_room(struct web_connections *connections)
 struct web_connection *web_connection_add(struct web_connections *connections, int fd,
 					  const struct web_address *address)
 {
+	static const struct timespec pause = {.tv_nsec = END_PAUSE_NS};
 	struct web_connection *added = NULL;
+	unsigned int ending;
 
 	pthread_mutex_lock(&connections->lock);
 	make_room(connections);
+	ending = count_ending(connections);
 	for (int i = 0; i < WEB_CONNECTIONS_MAX && !added; i++)
 		if (connections->items[i].phase == WEB_CONNECTION_FREE)
 			added = &connections->items[i];
@@ -81,6 +96,8 @@ struct web_connection *web_connection_add(struct web_connections *connections, i
 						 .address = *address,
 						 .since_ns = clock_now_ns()};
 	pthread_mutex_unlock(&connections->lock);
+	if (ending > ENDING_MAX)
+		nanosleep(&pause, NULL);
 	return added;
 }
 
