@@ -112,13 +112,8 @@ static bool can_become(const struct user *user)
 	return seteuid(0) == 0 && setegid(0) == 0;
 }
 
-static int become(int store_fd, const char *store, const struct user *user, struct error *error)
+static int become(const struct user *user, struct error *error)
 {
-	int err = give_folder(store_fd, ".", user, 0);
-
-	if (err < 0)
-		return error_set(error, -err, "cannot give the store %s to user %u: %s", store,
-				 (unsigned int)user->uid, strerror(-err));
 	if (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
 	    setresuid(user->uid, user->uid, user->uid) < 0)
 		return error_set(error, errno, "cannot become user %u: %s; see --run-as",
@@ -148,6 +143,15 @@ int serve_user_become(const char *name, const char *store, bool *ret_is_root, st
 		*ret_is_root = true;
 		return take_fd(fd);
 	}
-	err = become(fd, store, &user, error);
+	err = give_folder(fd, ".", &user, 0);
+	/* Without CAP_CHOWN, before anything was given. */
+	if (!name && err == -EPERM) {
+		*ret_is_root = true;
+		return take_fd(fd);
+	}
+	if (err < 0)
+		return error_set(error, -err, "cannot give the store %s to user %u: %s", store,
+				 (unsigned int)user.uid, strerror(-err));
+	err = become(&user, error);
 	return err < 0 ? err : take_fd(fd);
 }
