@@ -8,6 +8,8 @@
 /* Entries read per call: the verifier follows each loop once, not their product. */
 #define ENTRIES_PER_CALL 32
 #define ENTRY_CALLS	 (PYTHON_MAX_WORDS / ENTRIES_PER_CALL)
+/* Frames that are passed over for the end of a run that is too long, of 0.1 us each. */
+#define PASS_CALLS 256
 /* On arm64 the state of a thread has the address of glibc's struct pthread, which ends at the
  * thread pointer. On x86-64 it begins there. */
 #define MOST_THREAD_BYTES  4096
@@ -22,6 +24,7 @@ int python_find_threads(__u32 slot);
 int python_next_chain(__u32 slot);
 int python_frame(__u32 slot);
 int python_frames(__u32 slot);
+int python_pass_frames(__u32 slot);
 
 static __always_inline __u64 thread_pointer(void)
 {
@@ -243,7 +246,9 @@ static __always_inline __u32 frame_instruction(const struct python_scratch *pyth
 	return value < PKBPF_PYTHON_NO_INSTRUCTION ? value : PKBPF_PYTHON_NO_INSTRUCTION;
 }
 
-/* Reads one frame; 1: the chain ends. */
+enum { FRAMES_ARE_CUT = 2 };
+
+/* Reads one frame; 1: the chain ends, FRAMES_ARE_CUT: it was not read. */
 __attribute__((noinline)) int python_frame(__u32 slot)
 {
 	struct python_scratch *python = python_scratch_get(slot);
@@ -262,7 +267,8 @@ __attribute__((noinline)) int python_frame(__u32 slot)
 		size = PYTHON_FRAME_BYTES;
 	if (bpf_probe_read_user(python->frame_bytes, size, (void *)frame)) {
 		counter_add(PKBPF_COUNTER_PYTHON_UNREADABLE, 1);
-		return 1;
+		python->cut = PKBPF_END_FAULT_RA;
+		return FRAMES_ARE_CUT;
 	}
 	python->frame = frame_word(python, layout->frame_previous);
 	if (layout->chain >= PKBPF_PYTHON_CFRAME_SHIM &&
@@ -272,8 +278,10 @@ __attribute__((noinline)) int python_frame(__u32 slot)
 	}
 	code = frame_word(python, layout->frame_code) & ~REFERENCE_TAGS;
 	/* A frame that is about to be freed has no code. */
-	if (code && python_add_code(slot, code, frame_instruction(python, layout, code)))
-		return 1;
+	if (code && python_add_code(slot, code, frame_instruction(python, layout, code))) {
+		python->cut = PKBPF_END_MAX_DEPTH;
+		return FRAMES_ARE_CUT;
+	}
 	if (layout->chain == PKBPF_PYTHON_OBJECTS_CFRAME ||
 	    (layout->chain == PKBPF_PYTHON_CFRAME && frame_byte(python, layout->frame_is_entry))) {
 		end_run(python, python->cframe);
@@ -328,10 +336,64 @@ __attribute__((noinline)) int python_next_chain(__u32 slot)
 /* Reads some frames; 1: there are no more. */
 __attribute__((noinline)) int python_frames(__u32 slot)
 {
-	for (int i = 0; i < ENTRIES_PER_CALL; i++)
-		if (python_frame(slot))
-			return !python_next_chain(slot);
+	for (int i = 0; i < ENTRIES_PER_CALL; i++) {
+		int end = python_frame(slot);
+
+		if (end)
+			return end == FRAMES_ARE_CUT || !python_next_chain(slot);
+	}
 	return 0;
+}
+
+/* Passes over frames of a run, up to the entry that anchors it; 1: python->frame is the entry, or
+ * 0. */
+__attribute__((noinline)) int python_pass_frames(__u32 slot)
+{
+	struct python_scratch *python = python_scratch_get(slot);
+	struct pkbpf_python_layout *layout = python ? python_layout_of(python) : NULL;
+	__u64 size;
+
+	if (!layout || layout->chain < PKBPF_PYTHON_CFRAME_SHIM)
+		return 1;
+	size = layout->frame_size;
+	barrier_var(size);
+	if (size > PYTHON_FRAME_BYTES)
+		size = PYTHON_FRAME_BYTES;
+	for (int i = 0; i < ENTRIES_PER_CALL; i++) {
+		if (!python->frame ||
+		    bpf_probe_read_user(python->frame_bytes, size, (void *)python->frame)) {
+			python->frame = 0;
+			return 1;
+		}
+		if (frame_byte(python, layout->frame_owner) >= OWNER_ENTRY)
+			return 1;
+		python->frame = frame_word(python, layout->frame_previous);
+	}
+	return 0;
+}
+
+/* Ends a run of which outer frames are missing: its anchor tells where the others belong. */
+static __always_inline void end_cut_run(struct python_scratch *python, __u32 slot)
+{
+	struct pkbpf_python_layout *layout = python_layout_of(python);
+	__u64 anchor = python->cframe;
+	__u32 at = python->count;
+	int passed = 0;
+
+	if (!layout)
+		return;
+	if (layout->chain >= PKBPF_PYTHON_CFRAME_SHIM) {
+		for (int i = 0; i < PASS_CALLS && !passed; i++)
+			passed = python_pass_frames(slot);
+		anchor = passed ? python->frame : 0;
+	}
+	python->words[python_index(python->run, PYTHON_MAX_WORDS - 1)] |=
+		pkbpf_python_anchor_word(anchor);
+	if (at >= PYTHON_MAX_WORDS)
+		at = PYTHON_MAX_WORDS - 1;
+	python->words[python_index(at, PYTHON_MAX_WORDS - 1)] = PKBPF_PYTHON_CUT_WORD | python->cut;
+	python->count = at + 1;
+	python->ends[python_index(python->chain - 1, PYTHON_CHAINS - 1)] = at + 1;
 }
 
 /* Reads the Python frames of the current thread. */
@@ -340,6 +402,7 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 					__u64 now_ns)
 {
 	python->count = 0;
+	python->cut = 0;
 	python->hash = 0;
 	python->names = 0;
 	python->layout = process->layout - 1;
@@ -359,6 +422,18 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 	for (int i = 0; i < ENTRY_CALLS + PYTHON_CHAINS; i++)
 		if (python_frames(slot))
 			break;
+	if (python->cut)
+		end_cut_run(python, slot);
+}
+
+/* A run whose end is too far away belongs behind the leaf at the latest. */
+static __always_inline void anchor_cut_run(struct python_scratch *python, __u64 leaf_sp)
+{
+	__u64 *word = &python->words[python_index(python->run, PYTHON_MAX_WORDS - 1)];
+
+	if (python->cut && python->process.layout && !pkbpf_python_anchor(*word) &&
+	    !python->process.loop[0].size)
+		*word |= pkbpf_python_anchor_word(leaf_sp - 8);
 }
 
 __attribute__((noinline)) int python_walk(__u32 slot)
@@ -377,6 +452,7 @@ __attribute__((noinline)) int python_walk(__u32 slot)
 		return 0;
 	counter_add(PKBPF_COUNTER_PYTHON_STACKS, 1);
 	unwind->python_names = python->names;
+	anchor_cut_run(python, unwind->state.sp);
 	python_rewind(slot);
 	return 0;
 }

@@ -27,10 +27,12 @@
 #define PYTHON_CHAINS 4
 
 struct python_scratch {
-	/* An anchor's word (PKBPF_PYTHON_ANCHOR), then the frames of its run, and so on. */
+	/* An anchor's word (PKBPF_PYTHON_ANCHOR), then the frames of its run, and so on; at last
+	 * PKBPF_PYTHON_CUT where frames are missing. */
 	__u64 words[PYTHON_MAX_WORDS];
 	__u32 count;
 	__u32 run; /* index of the anchor of the current run */
+	__u32 cut; /* enum pkbpf_unwind_end: why frames are missing; 0: they are not */
 	__u32 layout;
 	__u32 pid;
 	struct pkbpf_python_process process;

@@ -89,6 +89,13 @@ __attribute__((noinline)) int python_push_part(__u32 slot, __u32 all_runs)
 		if (pkbpf_python_kind(word) == PKBPF_PYTHON_ANCHOR && !all_runs)
 			return 1;
 		python->nexts[chain] = at + 1;
+		if (pkbpf_python_kind(word) == PKBPF_PYTHON_CUT) {
+			/* Whatever comes now is not the caller. */
+			scratch->unwind.limit = scratch->unwind.state.depth;
+			if (!all_runs || scratch->unwind.end <= PKBPF_END_LAST_COMPLETE)
+				scratch->unwind.python_end = pkbpf_python_cut_reason(word);
+			return 1;
+		}
 		if (pkbpf_python_kind(word) != PKBPF_PYTHON_ANCHOR)
 			push_word(scratch, word);
 	}
@@ -123,7 +130,8 @@ static __always_inline __u64 *word_at(struct sample_scratch *scratch, __u32 at)
 	return &scratch->ips[index];
 }
 
-/* Counts native frames of the interpreter's loop; 1: all frames were looked at. */
+/* Counts native frames of the interpreter's loop, of those that fit in beside their Python frames,
+ * and have one; 1: there are no more. */
 __attribute__((noinline)) int python_count_loops(__u32 slot)
 {
 	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;
@@ -133,10 +141,15 @@ __attribute__((noinline)) int python_count_loops(__u32 slot)
 		return 1;
 	for (int i = 0; i < WORDS_PER_CALL; i++) {
 		__u64 *word = word_at(scratch, python->from);
+		__u32 loops = python->loops;
 
 		if (!word || python->from >= scratch->unwind.state.depth)
 			return 1;
-		python->loops += pkbpf_python_in_loop(&python->process, *word);
+		loops += pkbpf_python_in_loop(&python->process, *word);
+		if (python->from + loops + 1 > scratch->unwind.limit ||
+		    (python->cut && loops > python->ends[0] - 2))
+			return 1;
+		python->loops = loops;
 		python->from++;
 	}
 	return 0;
@@ -162,7 +175,7 @@ __attribute__((noinline)) int python_place_part(__u32 slot)
 			return 1;
 		word = *from;
 		if (pkbpf_python_in_loop(&python->process, word) &&
-		    --python->loops < python->ends[0] - 1) {
+		    --python->loops < python->ends[0] - 1 - !!python->cut) {
 			/* behind the anchor */
 			*to = python->words[python_index(python->loops + 1, PYTHON_MAX_WORDS - 1)];
 			to = word_at(scratch, --python->to);
@@ -182,17 +195,23 @@ __attribute__((noinline)) int python_place(__u32 slot)
 {
 	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;
 	struct python_scratch *python = python_scratch_get(slot);
-	__u32 frames, placed, skipped;
+	__u32 frames, placed, skipped, is_shortened;
 
 	if (!scratch || !python || !python->process.loop[0].size || python->chain_count != 1 ||
 	    python->ends[0] < 2)
 		return 0;
-	frames = python->ends[0] - 1;
+	frames = python->ends[0] - 1 - !!python->cut;
 	python->loops = 0;
 	python->from = 0;
 	for (int i = 0; i < WORD_CALLS; i++)
 		if (python_count_loops(slot))
 			break;
+	/* The innermost ones stay. */
+	is_shortened = python->from < scratch->unwind.state.depth;
+	if (is_shortened) {
+		scratch->unwind.state.depth = python->from;
+		scratch->unwind.end = python->cut ? python->cut : PKBPF_END_MAX_DEPTH;
+	}
 	/* The innermost activation may have no frame yet, or none any more. */
 	skipped = python->loops > frames;
 	if (python->loops > frames + 1)
@@ -203,15 +222,13 @@ __attribute__((noinline)) int python_place(__u32 slot)
 	placed = python->loops - skipped;
 	python->from = scratch->unwind.state.depth;
 	python->to = python->from + placed;
-	if (python->to > scratch->unwind.limit)
-		return 0;
 	scratch->unwind.state.depth = python->to;
 	python->loops -= skipped;
 	for (int i = 0; i < 2 * WORD_CALLS; i++)
 		if (python_place_part(slot))
 			break;
 	python->nexts[0] = 1 + placed;
-	return placed == frames;
+	return placed == frames || is_shortened;
 }
 
 /* The native stack ends before the frames that run these: it was cut, or the interpreter has no

@@ -146,6 +146,10 @@ __attribute__((noinline)) int copy_python_words(__u32 cpu, __u32 slot, __u32 n_k
 	if (bpf_probe_read_kernel(&raw->record[sizeof(struct pkbpf_event_sample) / 8 + n_kernel],
 				  count * 8, python->words))
 		return 0;
+	if (python->count > PKBPF_MAX_CHECK_FRAMES)
+		raw->record[sizeof(struct pkbpf_event_sample) / 8 + n_kernel +
+			    PKBPF_MAX_CHECK_FRAMES - 1] =
+			PKBPF_PYTHON_CUT_WORD | PKBPF_END_MAX_DEPTH;
 	return count;
 }
 

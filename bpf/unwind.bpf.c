@@ -515,6 +515,13 @@ static __always_inline void leave_probes(__u32 slot)
 	}
 }
 
+static __always_inline void set_limit(struct unwind_scratch *unwind, __u32 slot)
+{
+	unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO ? MAX_LOCKED_FRAMES
+									  : PKBPF_MAX_USER_FRAMES;
+	unwind->python_end = 0;
+}
+
 static __always_inline void walk(struct sample_scratch *scratch, __u32 slot)
 {
 	unwind_all_frames(slot);
@@ -560,21 +567,22 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 		unwind_push(&unwind->state, unwind->state.ip);
 		unwind->end = end;
 	} else {
-		unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO
-					? MAX_LOCKED_FRAMES
-					: PKBPF_MAX_USER_FRAMES;
+		set_limit(unwind, slot);
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
 		if (config.want_python && unwind->python.layout)
 			python_walk(slot);
 		walk(scratch, slot);
 		if (unwind->state.flags & PKBPF_UNWIND_WANTS_KEPT) {
 			walk_again(unwind);
+			set_limit(unwind, slot);
 			if (config.want_python && unwind->python_count)
 				python_rewind(slot);
 			walk(scratch, slot);
 		}
 		if (config.want_python && unwind->python_anchor != PYTHON_NO_ANCHOR)
 			python_push_rest(slot);
+		if (config.want_python && unwind->python_end)
+			unwind->end = unwind->python_end;
 		note_density(unwind);
 	}
 	finish_walk(scratch, slot);

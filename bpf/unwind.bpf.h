@@ -185,6 +185,7 @@ struct unwind_scratch {
 	__u64 python_anchor;
 	__u64 python_names; /* hash of the Python functions in this stack; 0: none */
 	__u32 python_count; /* words of the Python part; 0: none */
+	__u32 python_end;   /* why outer Python frames are missing; 0: they are not */
 	__u32 reserved2;
 	__u64 kernel_sp; /* kernel stack pointer at the event; 0: unknown */
 	__u64 window_start;

@@ -83,7 +83,9 @@ _Static_assert(sizeof(struct pkbpf_python_layout) == 128, "layout size");
 #define PKBPF_PYTHON_KIND_SHIFT	       60
 enum pkbpf_python_word_kind {
 	PKBPF_PYTHON_FRAME = 0, /* instruction, in units of two bytes; address of code / 16 */
-	/* the native part of the stack ends here; the Python frames behind it are its callers */
+	/* the native part of the stack ends here; the Python frames behind it are its callers. As
+	 * the last word of a raw record: there are more Python frames, and the lower bits say why
+	 * they are missing (enum pkbpf_unwind_end) */
 	PKBPF_PYTHON_CUT = 1,
 	/* Not in stacks, but in raw records, where Python frames are not merged yet: where the next
 	 * run of frames is anchored on the C stack, as an address; 0: nowhere. */
@@ -144,6 +146,11 @@ static inline int pkbpf_python_encloses(__u64 sp, __u64 anchor)
 
 #define PKBPF_PYTHON_CUT_WORD                                                                      \
 	(PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_CUT << PKBPF_PYTHON_KIND_SHIFT)
+
+static inline __u32 pkbpf_python_cut_reason(__u64 word)
+{
+	return word & 0xff;
+}
 
 #define PKBPF_PYTHON_STRING_BYTES 256
 /* Generated functions have long line tables. */

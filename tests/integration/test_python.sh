@@ -91,6 +91,49 @@ for python in "${pythons[@]}"; do
 		checker check.py stacks.cpu.folded stacks.offcpu.folded "$(names_of "$python")"
 done
 
+cat >deep.py <<'P'
+import sys, time
+sys.setrecursionlimit(10000)
+def burn():
+    for i in range(100000):
+        pass
+def deep(depth):
+    return deep(depth - 1) if depth else burn()
+end = time.process_time() + 0.7
+while time.process_time() < end:
+    deep(int(sys.argv[1]))
+P
+cat >deep_check.py <<'P'
+import sys
+import checks
+import folded
+
+burning = wrong = 0
+for frames, count in folded.read("deep.folded"):
+    names = [name.split(" (")[0] for name in frames]
+    if "burn" in names:
+        burning += count
+        before = names[:names.index("burn")]
+        run = len(before) - before.index("deep") if "deep" in before else 0
+        first = before[before.index("deep") - 1] if run else ""
+        # deep() alone, and marked, or all of it below the module.
+        right = run > 100 and set(before[-run:]) == {"deep"} and (any("truncated" in name for name in names) or (first == "<module>" and run == int(sys.argv[1]) + 1))
+        wrong += 0 if right else count
+        if not right:
+            print("   ", count, run, ";".join(names)[:150], "...", ";".join(names)[-150:])
+print(f"  depth {sys.argv[1]}: {burning} samples, {wrong} of them out of order or without a mark")
+if burning < 20 or wrong:
+    checks.fail(f"{wrong} of {burning} samples of a recursion out of order")
+P
+for python in "${pythons[@]}"; do
+	# Before 3.11 each Python frame takes room on the C stack, and has native frames beside it.
+	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue
+	for depth in 300 3000; do
+		begin "$("$python" -V): recursion $depth deep"
+		record -e cpu -F 499 -o deep.folded -- "$python" deep.py $depth && checker deep_check.py $depth
+	done
+done
+
 begin "a program that runs already, without Python frames"
 "${pythons[0]}" python_chains.py 3 &
 target=$!

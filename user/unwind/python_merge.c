@@ -31,8 +31,18 @@ void python_merge_rewind(struct python_merge *merge)
 
 static void push(struct python_merge_stack *stack, uint64_t word)
 {
-	if (stack->depth < stack->limit)
+	/* Frames are missing: whatever comes now is not the caller. */
+	if (pkbpf_python_kind(word) == PKBPF_PYTHON_CUT) {
+		stack->limit = stack->depth;
+		stack->cut = pkbpf_python_cut_reason(word);
+	} else if (stack->depth < stack->limit)
 		stack->ips[stack->depth++] = word;
+}
+
+static void push_cut(struct python_merge_stack *stack)
+{
+	if (stack->depth < stack->limit)
+		stack->ips[stack->depth++] = PKBPF_PYTHON_CUT_WORD;
 }
 
 /* The chain whose next run is the innermost. Inner frames have lower addresses; runs without an
@@ -67,25 +77,46 @@ void python_merge_push(struct python_merge *merge, uint64_t sp, struct python_me
 		push(stack, merge->words[*next]);
 }
 
+/* Number of native frames of the interpreter's loop. Where there is no room for Python frames
+ * beside all of them, or there are `most` of those and the others are missing, the outer ones are
+ * left out. */
+static size_t count_loops(const struct pkbpf_python_process *interpreter, size_t most, uint32_t cut,
+			  struct python_merge_stack *stack)
+{
+	size_t loops = 0;
+
+	for (size_t at = 0; at < stack->depth; at++) {
+		bool in_loop = pkbpf_python_in_loop(interpreter, stack->ips[at]);
+
+		if (at + loops + in_loop + 1 > stack->limit || (cut && loops + in_loop > most)) {
+			stack->depth = at;
+			stack->cut = cut ? cut : PKBPF_END_MAX_DEPTH;
+			break;
+		}
+		loops += in_loop;
+	}
+	return loops;
+}
+
 /* Behind each native frame of the interpreter's loop belongs the Python frame that it runs. true:
  * all have been placed. */
 static bool place(struct python_merge *merge, const struct pkbpf_python_process *interpreter,
 		  bool is_complete, struct python_merge_stack *stack)
 {
-	size_t frames = merge->ends[0] - 1, loops = 0, placed, to;
+	size_t frames = merge->ends[0] - 1, loops, placed, to;
+	uint32_t cut = 0;
 
 	if (!interpreter || !interpreter->loop[0].size || merge->chains != 1 || merge->nexts[0] ||
 	    pkbpf_python_anchor(merge->words[0]))
 		return false;
-	for (size_t i = 0; i < stack->depth; i++)
-		loops += pkbpf_python_in_loop(interpreter, stack->ips[i]);
+	if (frames && pkbpf_python_kind(merge->words[frames]) == PKBPF_PYTHON_CUT)
+		cut = pkbpf_python_cut_reason(merge->words[frames--]);
+	loops = count_loops(interpreter, frames, cut, stack);
 	/* The innermost activation may have no frame yet, or none any more. In a complete stack
 	 * each frame has its activation. */
-	if (loops > frames + 1 || (loops < frames && is_complete))
+	if (loops > frames + 1 || (loops < frames && is_complete && !stack->cut))
 		return false;
 	placed = loops < frames ? loops : frames;
-	if (stack->depth + placed > stack->limit)
-		return false;
 	to = stack->depth + placed;
 	for (size_t from = stack->depth, next = placed; from-- > 0 && to > from + 1;) {
 		if (next && pkbpf_python_in_loop(interpreter, stack->ips[from]))
@@ -94,7 +125,7 @@ static bool place(struct python_merge *merge, const struct pkbpf_python_process 
 	}
 	stack->depth += placed;
 	merge->nexts[0] = 1 + placed;
-	return placed == frames;
+	return placed == frames || stack->cut;
 }
 
 void python_merge_push_rest(struct python_merge *merge,
@@ -107,7 +138,7 @@ void python_merge_push_rest(struct python_merge *merge,
 		is_left |= merge->nexts[i] < merge->ends[i];
 	if (!is_left || place(merge, interpreter, is_complete, stack))
 		return;
-	push(stack, PKBPF_PYTHON_CUT_WORD);
+	push_cut(stack);
 	for (size_t i = 0; i < merge->chains; i++)
 		for (size_t *next = &merge->nexts[i]; *next < merge->ends[i]; ++*next)
 			if (!is_anchor(merge->words[*next]))

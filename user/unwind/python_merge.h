@@ -22,6 +22,7 @@ struct python_merge {
 struct python_merge_stack {
 	uint64_t *ips;
 	size_t depth, limit;
+	uint32_t cut; /* enum pkbpf_unwind_end: why outer frames are missing; 0: they are not */
 };
 
 /* Borrows the words. */

@@ -20,6 +20,7 @@ struct walk {
 	uint64_t *ips;
 	size_t limit;
 	struct python_merge python;
+	uint32_t python_cut; /* as in struct python_merge_stack */
 };
 
 static struct walk *walk_of(struct pkbpf_unwind_state *state)
@@ -110,19 +111,25 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 /* Adds the Python frames that belong behind the native frame just unwound. */
 static void push_python(struct walk *walk)
 {
-	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit};
+	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit, 0};
 
 	python_merge_push(&walk->python, walk->state.sp, &stack);
 	walk->state.depth = (uint32_t)stack.depth;
+	walk->limit = stack.limit;
+	walk->python_cut = stack.cut ? stack.cut : walk->python_cut;
 }
 
-static void push_python_rest(struct walk *walk, const struct pkbpf_python_process *interpreter,
-			     uint32_t end)
+/* The end of the stack with them. */
+static uint32_t push_python_rest(struct walk *walk, const struct pkbpf_python_process *interpreter,
+				 uint32_t end)
 {
-	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit};
+	struct python_merge_stack stack = {walk->ips, walk->state.depth, walk->limit, 0};
 
 	python_merge_push_rest(&walk->python, interpreter, end <= PKBPF_END_LAST_COMPLETE, &stack);
 	walk->state.depth = (uint32_t)stack.depth;
+	if (walk->python_cut)
+		return walk->python_cut;
+	return stack.cut && end <= PKBPF_END_LAST_COMPLETE ? stack.cut : end;
 }
 
 /* Unwinds from the registers in regs[]. */
@@ -184,9 +191,11 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 	end = walk_frames(&walk, flags);
 	if (walk.state.flags & PKBPF_UNWIND_WANTS_KEPT) {
 		take_registers(&walk, regs);
+		walk.limit = limit;
+		walk.python_cut = 0;
 		end = walk_frames(&walk, flags | PKBPF_UNWIND_FOLLOWS_KEPT);
 	}
-	push_python_rest(&walk, options->interpreter, end);
+	end = push_python_rest(&walk, options->interpreter, end);
 	return (struct unwind_walk_result){
 		.end = pkbpf_unwind_reason(&walk.state, end),
 		.depth = walk.state.depth,

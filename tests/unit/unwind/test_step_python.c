@@ -145,6 +145,20 @@ static void more_frames_than_there_is_room_for_are_left_out(void **state)
 	assert_int_equal(paper.ips[15], PYTHON(15));
 }
 
+static void a_run_of_which_frames_are_missing_is_the_last(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(STACK_OF(1)), PYTHON(1),
+				   ANCHOR(STACK_OF(2)), PYTHON(2),
+				   PYTHON(3),		PKBPF_PYTHON_CUT_WORD | PKBPF_END_FAULT_RA};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1),
+				     NATIVE(2), PYTHON(2), PYTHON(3)};
+	struct unwind_walk_result result = WALK(&paper, python);
+
+	assert_int_equal(result.end, PKBPF_END_FAULT_RA);
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
 static void frames_of_several_interpreters_take_turns(void **state)
 {
 	struct paper paper = five_frames();
@@ -217,6 +231,41 @@ static void outer_frames_of_a_truncated_stack_follow_a_mark(void **state)
 	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
 }
 
+static void innermost_frames_without_anchors_stay_where_there_is_no_room_for_all(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(1), PYTHON(2), PYTHON(3)};
+	const uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = NATIVE(0)};
+	const struct unwind_walk_options options = {
+		.exact = true,
+		.python = python,
+		.python_count = ARRAY_SIZE(python),
+		.interpreter = &without_anchors,
+	};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1), NATIVE(2), NATIVE(3)};
+
+	for (size_t limit = 5; limit <= 6; limit++) {
+		struct unwind_walk_result result =
+			unwind_walk(&paper_ops, &paper, regs, &options, paper.ips, limit);
+
+		assert_int_equal(result.end, PKBPF_END_MAX_DEPTH);
+		assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+	}
+}
+
+static void innermost_frames_without_anchors_stay_where_others_are_missing(void **state)
+{
+	struct paper paper = five_frames();
+	const uint64_t python[] = {ANCHOR(0), PYTHON(1),
+				   PKBPF_PYTHON_CUT_WORD | PKBPF_END_FAULT_RA};
+	const uint64_t expected[] = {NATIVE(0), NATIVE(1), PYTHON(1), NATIVE(2), NATIVE(3)};
+	struct unwind_walk_result result =
+		walk_in(&paper, python, ARRAY_SIZE(python), &without_anchors);
+
+	assert_int_equal(result.end, PKBPF_END_FAULT_RA);
+	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +280,10 @@ int main(void)
 		cmocka_unit_test(frames_without_anchors_stand_behind_the_frames_of_the_loop),
 		cmocka_unit_test(the_innermost_activation_may_have_no_frame),
 		cmocka_unit_test(more_frames_than_activations_in_a_complete_stack_are_not_placed),
+		cmocka_unit_test(a_run_of_which_frames_are_missing_is_the_last),
+		cmocka_unit_test(
+			innermost_frames_without_anchors_stay_where_there_is_no_room_for_all),
+		cmocka_unit_test(innermost_frames_without_anchors_stay_where_others_are_missing),
 		cmocka_unit_test(outer_frames_of_a_truncated_stack_follow_a_mark),
 	};
 
