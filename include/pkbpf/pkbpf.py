@@ -7,8 +7,8 @@
         with pkbpf.region("load", items=32):        # items per second, too
             ...
 
-    @pkbpf.region("predict")                        # each call
-    def predict(x): ...
+    @pkbpf.region("predict")                        # each call; of a generator, from the first value
+    def predict(x): ...                             # that is asked for to the end
 
     async with pkbpf.region("handler"):             # may wait for others of its loop
         ...
@@ -98,6 +98,39 @@ class _Region:
             async def marked(*arguments, **named):
                 async with self:
                     return await function(*arguments, **named)
+
+        elif inspect.isasyncgenfunction(function):
+
+            @functools.wraps(function)
+            async def marked(*arguments, **named):
+                async with self:
+                    inner = function(*arguments, **named)
+                    step = inner.__anext__()
+                    while True:
+                        try:
+                            value = await step
+                        except StopAsyncIteration:
+                            return
+                        try:
+                            sent = yield value
+                        except GeneratorExit:
+                            await inner.aclose()
+                            raise
+                        except BaseException as error:
+                            step = inner.athrow(error)
+                        else:
+                            step = inner.asend(sent)
+
+        elif inspect.isgeneratorfunction(function):
+            # From the first value asked for to the end; others run in between.
+            @functools.wraps(function)
+            def marked(*arguments, **named):
+                mark = bytes(bytearray(self._text))
+                _audit("pkbpf.begin", mark)
+                try:
+                    return (yield from function(*arguments, **named))
+                finally:
+                    _audit("pkbpf.done", mark)
 
         else:
 

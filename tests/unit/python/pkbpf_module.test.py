@@ -53,6 +53,58 @@ class Regions(unittest.TestCase):
         asyncio.run(run())
         self.assertEqual(taken(), ([("begin", "stream"), ("done", "stream")], True))
 
+    def test_a_generator_is_a_region_from_its_first_value_to_its_end(self):
+        @pkbpf.region("echo")
+        def echo():
+            heard = None
+            while heard != "end":
+                try:
+                    heard = yield heard
+                except ValueError:
+                    heard = "caught"
+            return "result"
+
+        left, generator = echo(), echo()
+        self.assertEqual(taken(), ([], True))
+        next(left), next(generator)
+        self.assertEqual((generator.send("one"), generator.throw(ValueError)), ("one", "caught"))
+        left.close()
+        with self.assertRaises(StopIteration) as end:
+            generator.send("end")
+        self.assertEqual(end.exception.value, "result")
+        self.assertEqual(taken(), ([("begin", "echo"), ("begin", "echo"), ("done", "echo"), ("done", "echo")], True))
+
+    def test_an_asynchronous_generator_is_a_region_and_hears_what_is_sent(self):
+        closed = []
+
+        @pkbpf.region("echo")
+        async def echo():
+            heard = None
+            try:
+                while heard != "end":
+                    try:
+                        heard = yield heard
+                    except ValueError:
+                        heard = "caught"
+            finally:
+                closed.append(heard)
+
+        async def run():
+            generator, left = echo(), echo()
+            await generator.__anext__()
+            await left.__anext__()
+            self.assertEqual(await generator.asend("one"), "one")
+            self.assertEqual(await generator.athrow(ValueError("x")), "caught")
+            with self.assertRaises(StopAsyncIteration):
+                await generator.asend("end")
+            await left.aclose()
+            self.assertEqual([value async for value in numbers()], [0, 1, 2])
+
+        asyncio.run(run())
+        self.assertEqual(closed, ["end", None])
+        begun, is_whole = taken()
+        self.assertEqual((begun.count(("begin", "echo")), begun.count(("done", "echo")), is_whole), (2, 2, True))
+
     def test_tasks_of_one_region_end_their_own(self):
         async def work(pause):
             async with pkbpf.region("work"):
