@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 
 #define NO_ROW SIZE_MAX
@@ -23,12 +24,54 @@ static bool has_line(const struct function *function)
 	return function->line && function->file[0];
 }
 
+/* Python's interpreter and the libraries that it waits in: below a Python function their lines,
+ * which are known where their debug files are installed, tell nothing of the program. */
+static bool runs_python(const struct function *function)
+{
+	static const char *const modules[] = {"python3",    "libpython3", "libc.",
+					      "libc-",	    "libm.",	  "libm-",
+					      "libpthread", "ld-linux",	  "ld-musl"};
+
+	if (function->mark == FUNCTION_KERNEL)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
+		if (!strncmp(function->module, modules[i], strlen(modules[i])))
+			return true;
+	return false;
+}
+
+/* The function whose line a stack counts for, from the leaf on; UINT32_MAX: none has a line. */
+static uint32_t line_of_stack(const struct line_work *work, const uint32_t *frames, size_t count)
+{
+	const struct function_table *table = work->lines->functions;
+	uint32_t innermost = UINT32_MAX, of_program = UINT32_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t function_count;
+		const uint32_t *functions = function_table_frame(table, frames[i], &function_count);
+
+		for (size_t j = 0; j < function_count; j++) {
+			const struct function *function = function_table_get(table, functions[j]);
+
+			if (!has_line(function))
+				continue;
+			if (innermost == UINT32_MAX)
+				innermost = functions[j];
+			if (of_program == UINT32_MAX && !runs_python(function))
+				of_program = functions[j];
+			if (function->mark == FUNCTION_PYTHON)
+				return of_program;
+		}
+	}
+	return innermost;
+}
+
 static void add_stack(struct line_work *work, const struct profile_row *row, size_t number)
 {
 	struct line_rows *lines = work->lines;
 	size_t frame_count, function_count;
 	const uint32_t *frames = profile_stack(work->profile, row->stack, &frame_count);
-	bool is_innermost = true;
+	uint32_t self = line_of_stack(work, frames, frame_count);
 
 	for (size_t i = 0; i < frame_count; i++) {
 		const uint32_t *functions =
@@ -44,8 +87,7 @@ static void add_stack(struct line_work *work, const struct profile_row *row, siz
 			if (!line->total)
 				line->process = row->process;
 			line->total += row->weight;
-			line->self += is_innermost ? row->weight : 0;
-			is_innermost = false;
+			line->self += functions[j] == self ? row->weight : 0;
 		}
 	}
 }

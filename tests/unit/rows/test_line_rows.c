@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "fake_profile.h"
+#include "profile/slice/slice.h"
 #include "rows/line_rows.h"
 
 #define APP "/usr/bin/app"
@@ -96,6 +97,61 @@ static void callees_without_lines_count_for_the_line_that_called(void **state)
 	assert_int_equal(fixture->lines.weight, 3);
 }
 
+/* Leaf first; functions of ".py" files are Python's. */
+static uint64_t self_of_line(const char *const (*stack)[3], size_t count, const char *file)
+{
+	struct profile *profile = slice_new();
+	struct process wanted = {.pid = 5, .comm = "python3"};
+	struct profile_row row = {.kind = PKBPF_PROFILE_OFFCPU, .count = 1, .weight = 7};
+	struct line_rows lines;
+	uint32_t frames[8];
+	uint64_t self = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct symbol_line line = {.function = stack[i][0], .file = stack[i][1], .line = 3};
+		struct frame frame = {
+			.location = {.space = FRAME_FILE},
+			.symbol = {.result = SYMBOL_FOUND,
+				   .module = stack[i][2],
+				   .lines = &line,
+				   .line_count = 1,
+				   .flags = strstr(stack[i][1], ".py") ? SYMBOL_IS_PYTHON : 0},
+			.named = true};
+
+		frames[i] = profile_put_frame(profile, &frame);
+	}
+	row.process = process_table_put(profile_processes(profile), &wanted)->id;
+	row.stack = profile_intern_stack(profile, frames, count);
+	assert_int_equal(profile_add(profile, &row), 0);
+	assert_int_equal(line_rows_init(&lines, profile, PKBPF_PROFILE_OFFCPU), 0);
+	for (size_t i = 0; i < lines.count; i++)
+		if (!strcmp(function_table_get(lines.functions, lines.rows[i].function)->file,
+			    file))
+			self += lines.rows[i].self;
+	line_rows_done(&lines);
+	profile_free(profile);
+	return self;
+}
+
+static void lines_of_the_interpreter_count_for_the_python_line(void **state)
+{
+	static const char *const wait[][3] = {
+		{"clock_nanosleep", "/src/clock_nanosleep.c", "libc.so.6"},
+		{"pysleep", "/src/timemodule.c", "python3.11"},
+		{"wait", "/app/wait.py", ""},
+		{"main", "/src/python.c", "python3.11"}};
+	static const char *const extension[][3] = {{"read", "/src/read.c", "libc.so.6"},
+						   {"load", "/src/load.c", "load.cpython-311.so"},
+						   {"wait", "/app/wait.py", ""}};
+	static const char *const program[][3] = {{"read", "/src/read.c", "libc.so.6"},
+						 {"main", "/src/main.c", "server"}};
+
+	assert_int_equal(self_of_line(wait, 4, "/app/wait.py"), 7);
+	assert_int_equal(self_of_line(wait, 4, "/src/clock_nanosleep.c"), 0);
+	assert_int_equal(self_of_line(extension, 3, "/src/load.c"), 7);
+	assert_int_equal(self_of_line(program, 2, "/src/read.c"), 7);
+}
+
 static void recursion_counts_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -135,6 +191,7 @@ int main(void)
 		TEST(recursion_counts_once),
 		TEST(stacks_without_lines_have_weight_and_no_row),
 		TEST(without_sources_there_is_no_text),
+		cmocka_unit_test(lines_of_the_interpreter_count_for_the_python_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
