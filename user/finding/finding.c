@@ -43,7 +43,8 @@ static void append(struct finding *finding, const char *before, const char *part
 			 length ? before : "", part, after);
 }
 
-/* A command that the reader can paste: its "PID" becomes that of the finding. */
+/* A command that the reader can paste: its "PID" becomes that of the finding. Of a process that has
+ * ended, a command in parentheses is left out. */
 static void fill_pid(struct finding *finding)
 {
 	char *at = strstr(finding->next, "PID");
@@ -51,6 +52,13 @@ static void fill_pid(struct finding *finding)
 
 	if (!at || !finding->pid)
 		return;
+	if (finding->has_ended) {
+		while (at > finding->next && *at != '(')
+			at--;
+		if (at > finding->next && strchr(at, ')'))
+			memmove(at - 1, strchr(at, ')') + 1, strlen(strchr(at, ')') + 1) + 1);
+		return;
+	}
 	snprintf(rest, sizeof(rest), "%s", at + strlen("PID"));
 	*at = '\0';
 	finding_say(finding->next, "%" PRIu32 "%s", finding->pid, rest);

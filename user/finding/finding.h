@@ -46,6 +46,7 @@ struct finding {
 	char next[FINDING_PART_SIZE];	  /* what to do or to look at */
 	char text[FINDING_TEXT_SIZE];	  /* all of it, as reports say it */
 	uint32_t pid;			  /* 0: not about one process */
+	bool has_ended;			  /* that process: no command can ask it */
 	double severity;		  /* 0 to 100: part of somebody's time, or of a resource */
 	/* Time of threads that would go, in percent of the interval, also above 100: findings are
 	 * told in its order. 0: as severe, set by findings_offer(). */

@@ -335,6 +335,17 @@ static const char *direction_of(const char *call)
 	return strstr(call, "write") || strstr(call, "send") ? "write" : NULL;
 }
 
+/* Calls are known to be small by the kernel's count of bytes. */
+static bool is_small(const struct analysis *analysis, const struct activity *activity,
+		     const struct call *call)
+{
+	const char *what = direction_of(call->name);
+	uint64_t calls = 0;
+	double bytes = what ? bytes_per_call(analysis, activity, what, &calls) : 0;
+
+	return calls && bytes < SMALL_BYTES;
+}
+
 /* By the kernel's count of bytes; where that is not known, by how much of the time is copying. */
 static bool moves_much(const struct analysis *analysis, const struct activity *activity,
 		       const struct call *call)
@@ -388,7 +399,8 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	share = most ? finding_percent((double)most->weight + (double)work->entries,
 				       (double)work->all)
 		     : 0;
-	if (share < CALL_PERCENT || is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)))
+	if (share - finding_share_error(share, work->all) < CALL_PERCENT ||
+	    is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)))
 		return;
 	spins = looks_in_vain(most);
 	/* Who has to wait in between does not look without end. */
@@ -407,7 +419,11 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 		finding_say(finding.cause, "spins: it calls %s in a loop instead of waiting",
 			    most->name);
 	else
-		finding_say(finding.cause, "makes many small system calls: %s", most->name);
+		finding_say(finding.cause, "%s: %s",
+			    is_small(analysis, activity, most)
+				    ? "makes many small system calls"
+				    : "spends its CPU time in one system call",
+			    most->name);
 	say_callers(&finding, analysis, activity, most->name);
 	finding_say(finding.evidence, "%s of its CPU time in %s",
 		    share_of(work, share, (char[FINDING_SHARE_SIZE]){0}), most->name);
@@ -415,10 +431,11 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	if (spins)
 		finding_say(finding.next, "sleep until there is something to do: a condition, a "
 					  "futex, poll with a time-out");
-	else if (direction_of(most->name))
+	else if (is_small(analysis, activity, most))
 		finding_say(finding.next, "read or write larger blocks: a buffer of some KiB");
 	else
-		finding_say(finding.next, "call it less often: keep what it said");
+		finding_say(finding.next, "call it less often: do more in each call, or keep its "
+					  "result");
 	/* It explains the CPU time better than that it is used. */
 	finding.severity += 0.1;
 	findings_offer(findings, &finding);
@@ -434,7 +451,8 @@ static bool find_spin_lock(const struct analysis *analysis, const struct activit
 	double share = finding_percent((double)work->spinning, (double)work->all);
 
 	finding.severity = computing_severity(analysis, activity);
-	if (share < CALL_PERCENT || finding.severity < CPU_PERCENT)
+	if (share - finding_share_error(share, work->all) < CALL_PERCENT ||
+	    finding.severity < CPU_PERCENT)
 		return false;
 	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	finding_say_who(&finding, analysis, activity);

@@ -28,11 +28,13 @@ struct rival {
 	uint64_t value_ns, own_ns; /* own: by threads of the group itself */
 };
 
-/* Who ran while this group waited, most first; how many. */
+/* Who ran while this group waited, most first; how many. Of fewer than LEAST_COUNTED sampled waits
+ * none. */
 static size_t rivals_of(const struct analysis *analysis, const struct activity *activity,
 			struct rival rivals[RIVALS], uint64_t *ret_all_ns)
 {
 	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	uint64_t samples = 0;
 	size_t count = 0, j;
 
 	*ret_all_ns = 0;
@@ -43,6 +45,7 @@ static size_t rivals_of(const struct analysis *analysis, const struct activity *
 		    !activity_has_pid(activity, relation->pid))
 			continue;
 		*ret_all_ns += relation->value;
+		samples += relation->count;
 		for (j = 0; j < count && strcmp(rivals[j].comm, relation->other_comm) != 0; j++)
 			;
 		if (j == RIVALS)
@@ -63,7 +66,7 @@ static size_t rivals_of(const struct analysis *analysis, const struct activity *
 			rivals[j - 1] = other;
 		}
 	}
-	return count;
+	return samples < LEAST_COUNTED ? 0 : count;
 }
 
 static void say_rivals(struct finding *finding, const struct analysis *analysis,
@@ -81,7 +84,8 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 		finding_say(finding->by, "%s%s", i ? ", " : "meanwhile the CPU ran ",
 			    rivals[i].comm[0] ? rivals[i].comm : "[unknown]");
 		if (2 * rivals[i].own_ns > rivals[i].value_ns)
-			finding_say(finding->by, " (its own threads)");
+			finding_say(finding->by, " (its own %s)",
+				    activity->group->count > 1 ? "processes" : "threads");
 		else if (rivals[i].pid)
 			finding_say(finding->by, " %" PRIu32, rivals[i].pid);
 		finding_say(finding->by, " (%.0f %%)", share);
@@ -182,8 +186,8 @@ static double queue_severity(const struct analysis *analysis, const struct activ
 	return of_active < of_interval ? of_active : of_interval;
 }
 
-/* Whether its threads wait for each other. */
-static bool is_its_own_rival(const struct analysis *analysis, const struct activity *activity)
+/* Of the sampled waits for a CPU, percent behind threads of the group itself. */
+static double own_rival_percent(const struct analysis *analysis, const struct activity *activity)
 {
 	const struct relation_list *list = profile_relations(analysis->rows->profile);
 	uint64_t own_ns = 0, all_ns = 0;
@@ -197,16 +201,28 @@ static bool is_its_own_rival(const struct analysis *analysis, const struct activ
 		all_ns += relation->value;
 		own_ns += activity_has_pid(activity, relation->other_pid) ? relation->value : 0;
 	}
-	return all_ns && finding_percent((double)own_ns, (double)all_ns) >= RIVAL_PERCENT;
+	return finding_percent((double)own_ns, (double)all_ns);
 }
 
-static const char *queue_advice(const struct analysis *analysis, bool is_own)
+static void say_queue_cause(struct finding *finding, const struct activity *activity, double own)
 {
-	if (is_own)
+	const char *rivals = activity->group->count > 1 ? "its own processes" : "its own threads";
+
+	if (own >= RIVAL_PERCENT)
+		finding_say(finding->cause, "waits for a CPU that %s use", rivals);
+	else if (own > 100 - RIVAL_PERCENT)
+		finding_say(finding->cause, "waits for a CPU that %s and others use", rivals);
+	else
+		finding_say(finding->cause, "waits for a CPU that others use");
+}
+
+static const char *queue_advice(const struct analysis *analysis, double own)
+{
+	if (own >= RIVAL_PERCENT)
 		return "run fewer threads, or see how many CPUs it may use (taskset -pc PID)";
 	return analysis->rows->busy_percent < CPU_BUSY_PERCENT
 		       ? "other CPUs are idle: see its affinity (taskset -pc PID)"
-		       : "move one of them to other CPUs, or lower its priority";
+		       : "run less beside it, or give it priority (nice, cpu.weight)";
 }
 
 static void find_queue(const struct analysis *analysis, const struct activity *activity,
@@ -214,7 +230,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 {
 	const struct resource_row *sum = &activity->group->sum;
 	struct finding finding = finding_new(FINDING_RULE_queue_bound);
-	bool is_own = is_its_own_rival(analysis, activity);
+	double own = own_rival_percent(analysis, activity);
 	char buffer[HUMAN_SIZE];
 
 	finding.severity = queue_severity(analysis, activity);
@@ -224,8 +240,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 		return;
 	finding.cost = finding_cost(analysis->rows, activity->runqueue_ns);
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "waits for a CPU that %s use",
-		    is_own ? "its own threads" : "others");
+	say_queue_cause(&finding, activity, own);
 	say_rivals(&finding, analysis, activity);
 	finding_say(finding.evidence, "%.0f %% of runnable time (%s)", finding_queue_percent(sum),
 		    human_time(buffer, activity->runqueue_ns));
@@ -234,7 +249,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 			    human_time(buffer, sum->waits.runqueue.p99_ns));
 	finding_say(finding.evidence, "; CPUs of the machine %.0f %% busy",
 		    analysis->rows->busy_percent < 0 ? 0 : analysis->rows->busy_percent);
-	finding_say(finding.next, "%s", queue_advice(analysis, is_own));
+	finding_say(finding.next, "%s", queue_advice(analysis, own));
 	findings_offer(findings, &finding);
 }
 

@@ -9,10 +9,9 @@
 
 /* Of wall time, to be named. */
 #define NAMED_PERCENT 5
-/* Of one CPU, and of the CPU time of all targets: who uses less of both (a shell that starts a
- * program, wc at the end of a pipe) is a helper. */
-#define HELPER_CPU_PERCENT  5
-#define HELPER_PART_PERCENT 10
+/* Of one CPU: who uses less beside others (a shell that starts a program, wc at the end of a pipe)
+ * is a helper. Starting a program takes about 1 ms, so a shell that starts 20 a second has 2. */
+#define HELPER_CPU_PERCENT 5
 /* Of the wall time, held up by whatever it is. */
 #define SMALL_PERCENT 10
 /* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
@@ -79,6 +78,13 @@ static bool may_wait_for_a_lock(const struct analysis *analysis, const struct ac
 		       NAMELESS_PERCENT;
 }
 
+#define GO_RUNTIME "runtime.mcall"
+
+struct go_search {
+	const struct analysis *analysis;
+	bool is_found;
+};
+
 /* How functions of the program get names. */
 static const char *way_to_names(const struct analysis *analysis)
 {
@@ -111,6 +117,28 @@ static bool is_all_small(const struct analysis *analysis, const struct activity 
 	return finding_percent((double)held_ns, (double)activity->wall_ns) < SMALL_PERCENT;
 }
 
+static void see_go(void *context, const struct row_weight *weight)
+{
+	const struct analysis *analysis = ((struct go_search *)context)->analysis;
+	const uint32_t *functions;
+	size_t count;
+
+	functions = resource_rows_stack(analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(function_table_get(analysis->rows->functions, functions[i])->name,
+			    GO_RUNTIME, strlen(GO_RUNTIME)) == 0)
+			((struct go_search *)context)->is_found = true;
+}
+
+/* Its threads wait in the scheduler of the Go runtime. */
+static bool is_go(const struct analysis *analysis, const struct activity *activity)
+{
+	struct go_search search = {analysis, false};
+
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_OFFCPU, see_go, &search);
+	return search.is_found;
+}
+
 static void find_one(const struct analysis *analysis, const struct activity *activity,
 		     struct findings *findings)
 {
@@ -130,7 +158,10 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 	finding_say(finding.cause, "nothing%s %s it",
 		    has_finding(findings, activity, FINDING_OF_HOST) ? " else" : "",
 		    is_all_small(analysis, activity) ? "limits" : "is known to limit");
-	finding_say(finding.evidence, "wall time: %.0f %% on CPU", cpu > 100 ? 100 : cpu);
+	if (cpu < 1)
+		finding_say(finding.evidence, "wall time: less than 1 %% on CPU");
+	else
+		finding_say(finding.evidence, "wall time: %.0f %% on CPU", cpu > 100 ? 100 : cpu);
 	if (cpu >= NAMED_PERCENT && finding_say_place(place, analysis, activity, &stacks) > 0)
 		finding_say(finding.evidence, " in `%s`", place);
 	if (activity->has_waits)
@@ -140,6 +171,10 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 			    "its threads wake each other: whether for a lock or for work, its "
 			    "functions tell, which have no names here (%s)",
 			    way_to_names(analysis));
+	else if (is_go(analysis, activity))
+		finding_say(finding.next,
+			    "goroutines wait without a thread, unseen here: see its block and "
+			    "mutex profiles (runtime/pprof)");
 	findings_offer(findings, &finding);
 }
 
@@ -174,9 +209,7 @@ static void find_quiet_host(const struct analysis *analysis, struct findings *fi
 
 static bool is_helper(const struct analysis *analysis, const struct activity *activity)
 {
-	return finding_cost(analysis->rows, activity->on_cpu_ns) < HELPER_CPU_PERCENT &&
-	       finding_percent((double)activity->on_cpu_ns,
-			       (double)analysis->rows->total.cpu.total_ns) < HELPER_PART_PERCENT;
+	return finding_cost(analysis->rows, activity->on_cpu_ns) < HELPER_CPU_PERCENT;
 }
 
 /* Of programs that do little, the one that does most of its own: without waits for children. */

@@ -60,7 +60,7 @@ static void say_lost(enum finding_rule_number rule, const char *what, uint64_t l
 	struct finding finding = finding_new(rule);
 	double percent = finding_percent((double)lost, (double)all);
 
-	if (percent < LOST_PERCENT)
+	if (percent < LOST_PERCENT || lost < LEAST_COUNTED)
 		return;
 	finding_say(finding.cause, "%.1f %% of the %s were lost (%s): %s",
 		    percent > 100 ? 100 : percent, what, human_count((char[HUMAN_SIZE]){0}, lost),

@@ -188,6 +188,21 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	findings_offer(findings, &finding);
 }
 
+/* Of a pipe, the process that makes room in it. */
+static void say_reader(struct finding *finding, const struct analysis *analysis,
+		       const struct activity *activity)
+{
+	struct wakers wakers = wakers_of(analysis, activity, WAIT_CLASS_BIT(PIPE_FULL));
+
+	if (wakers.count < LEAST_COUNTED || !wakers.pid ||
+	    finding_percent((double)wakers.most_ns, (double)wakers.value_ns) < WOKEN_PERCENT)
+		return;
+	finding_say(finding->by, "read by %s %" PRIu32, wakers.comm, wakers.pid);
+	finding_say(finding->next, "profile the reader");
+	if (!activity->group->worst->ended_inside)
+		finding_say(finding->next, " (pkbpf -p %" PRIu32 ")", wakers.pid);
+}
+
 /* receiver: whom it sends to and waits for, as the network was recorded; NULL: unknown. */
 static void find_full(const struct analysis *analysis, const struct activity *activity,
 		      enum wait_class class, const struct peer *receiver, struct findings *findings)
@@ -207,12 +222,15 @@ static void find_full(const struct analysis *analysis, const struct activity *ac
 	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	if (receiver)
 		finding_say(finding.by, "peer %s", peer_text(text, receiver));
+	else if (class == WAIT_CLASS_PIPE_FULL)
+		say_reader(&finding, analysis, activity);
 	else
 		say_peer(&finding, worst_peer(analysis, activity, PKBPF_RELATION_RECEIVER));
 	finding_say_wall(finding.evidence, activity, waits->time_ns);
 	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
 		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
-	finding_say(finding.next, "%s", wait_class_row(class)->next);
+	if (!finding.next[0])
+		finding_say(finding.next, "%s", wait_class_row(class)->next);
 	findings_offer(findings, &finding);
 }
 

@@ -85,7 +85,10 @@ static void say_requests(struct finding *finding, const struct analysis *analysi
 	finding_say(finding->evidence, ", p99 %s", human_time(buffer, sum->blockio.device.p99_ns));
 	if (depth <= DEPTH_OF_ONE &&
 	    finding_percent((double)sum->blockio.device_ns, (double)wait_ns) >= DEVICE_PART_PERCENT)
-		finding_say(finding->evidence, ", one request at a time (depth %.1f)", depth);
+		finding_say(finding->evidence, "%s (depth %.1f)",
+			    sum->threads_seen > 1 ? ", few requests at a time"
+						  : ", one request at a time",
+			    depth);
 }
 
 /* How disk waits of an activity are to be understood. */

@@ -76,12 +76,13 @@ void finding_say_who(struct finding *finding, const struct analysis *analysis,
 	if (script)
 		finding_say(finding->who, " (%s)", script);
 	finding->pid = group->worst->pid;
+	finding->has_ended = group->worst->ended_inside;
 }
 
 void finding_say_peer_advice(struct finding *finding, uint32_t pid, bool is_due)
 {
 	finding_say(finding->next, "profile the peer");
-	if (pid)
+	if (pid && !finding->has_ended)
 		finding_say(finding->next, " (pkbpf -p %" PRIu32 ")", pid);
 	finding_say(finding->next, "%s",
 		    is_due ? ", unless it answers late by design (long poll, events)"

@@ -49,7 +49,7 @@
 	ROW(SYSV_SEMAPHORE, "lock_bound", "waits for a System V semaphore", NULL)                  \
 	ROW(JOURNAL, "fsync_bound", "waits for the file system's journal",                         \
 	    "fewer fsync calls and metadata changes, or a journal on a faster device")             \
-	ROW(FSYNC, "fsync_bound", "waits for fsync: data must reach the disk",                     \
+	ROW(FSYNC, "fsync_bound", "waits until data is on the disk (fsync, O_SYNC)",               \
 	    "sync several records at once, or use a device with a faster flush")                   \
 	ROW(DIRTY, "dirty_throttled", "writes faster than the disk: dirty-page throttling",        \
 	    "write less, or to a faster disk; vm.dirty_* only moves the limit")                    \

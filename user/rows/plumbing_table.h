@@ -259,6 +259,9 @@
 	X(FRAME_BEGINS, "Builtins_JSEntry*")                                                       \
 	X(FRAME_BEGINS, "Builtins_InterpreterEntryTrampoline*")                                    \
 	X(FRAME_BEGINS, "Builtins_BaselineOrInterpreterEntry*")                                    \
+	/* Perl */                                                                                 \
+	X(FRAME_BEGINS, "perl_run")                                                                \
+	X(FRAME_BEGINS, "Perl_runops_*")                                                           \
 	/* Python */                                                                               \
 	X(FRAME_BEGINS, "Py_BytesMain")                                                            \
 	X(FRAME_BEGINS, "Py_RunMain")                                                              \

@@ -216,6 +216,13 @@ static bool is_no_place(const struct function *function)
 	return function->name[0] == '[';
 }
 
+/* How a runtime starts and runs programs; main() may be all there is of a small program. */
+static bool is_entry(const struct function *function)
+{
+	return function->named && plumbing_sort(function) == FRAME_BEGINS &&
+	       strcmp(function->name, "main") != 0;
+}
+
 enum wanted { WANT_ANY, WANT_NAMED, WANT_OF_PROGRAM };
 
 static bool is_on_path(const struct search *search, uint32_t function)
@@ -251,7 +258,7 @@ static uint32_t nearest(const struct search *search, uint64_t least, enum wanted
 		if (search->functions[i].weight < least || is_on_path(search, i) ||
 		    is_no_place(function) || (wanted >= WANT_NAMED && !function->named) ||
 		    (wanted >= WANT_OF_PROGRAM &&
-		     (is_c_library(function) || is_plumbing(function) ||
+		     (is_entry(function) || is_c_library(function) || is_plumbing(function) ||
 		      (search->has_python && plumbing_is_of_interpreter(function)))))
 			continue;
 		distance = search->functions[i].distance / (double)search->functions[i].weight;
@@ -307,7 +314,8 @@ static void find_path(struct search *search, uint64_t half)
 	if (!search->path_count) {
 		function = nearest(search, half, WANT_NAMED);
 		function = function == NO_FUNCTION ? leaf : function;
-		if (function != NO_FUNCTION)
+		if (function != NO_FUNCTION &&
+		    !is_entry(function_table_get(search->rows->functions, function)))
 			prepend(search, function);
 	}
 }

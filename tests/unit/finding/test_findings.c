@@ -339,13 +339,21 @@ static void lost_samples_are_found(void **state)
 	struct findings findings;
 
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, SECOND, 19 * SECOND);
-	account_samples(&fake, 5, "app", 97, FAKE_IPS(ACCOUNT_MAIN));
-	profile_info(fake.profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += 3;
-	profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_RING_FULL] += 3;
+	account_samples(&fake, 5, "app", 194, FAKE_IPS(ACCOUNT_MAIN));
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += 6;
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_RING_FULL] += 6;
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "samples_lost",
-	       "3.0 % of the samples were lost (3): shares may be off by as much");
+	       "3.0 % of the samples were lost (6): shares may be off by as much");
+	/* One of fifty is no share. */
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, SECOND, 19 * SECOND);
+	account_samples(&fake, 5, "app", 49, FAKE_IPS(ACCOUNT_MAIN));
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += 1;
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_RING_FULL] += 1;
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "samples_lost"));
 }
 
 /* They are no samples, of which others may have been expected. */

@@ -15,6 +15,7 @@
 #include <pkbpf/network.h>
 
 #include "account_machine.h"
+#include "finding/finding_rules.h"
 #include "finding_fixture.h"
 
 #define MS     1000000ULL
@@ -403,6 +404,60 @@ static void a_leak_says_how_long_memory_lasts_only_where_that_is_known(void **st
 	assert_non_null(strstr(text_of(&findings, "heap_grows"), "other places 1.00 MiB/s"));
 }
 
+/* ---- system calls ---- */
+
+static struct findings reading_by(uint64_t calls, uint64_t bytes, uint64_t other_samples)
+{
+	const struct relation relation = {.kind = PKBPF_RELATION_CALLS,
+					  .pid = 5,
+					  .count = calls,
+					  .value = bytes,
+					  .text = "recv",
+					  .stack = RELATION_NO_STACK,
+					  .other_stack = RELATION_NO_STACK};
+	struct fake_profile fake;
+
+	begin(&fake, 9 * SECOND);
+	account_kernel_samples(&fake, 5, "app", 60, FAKE_IPS(ACCOUNT_WAKE, ACCOUNT_FUTEX_CALL),
+			       FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_samples(&fake, 5, "app", other_samples, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_end(&fake);
+	assert_int_equal(relation_list_add(profile_relations(fake.profile), &relation), 0);
+	return findings_of(&fake);
+}
+
+static void calls_are_small_only_where_their_bytes_are_known(void **state)
+{
+	struct findings findings = reading_by(1000000, 1000000, 10);
+
+	/* Of a futex there are none. */
+	assert_non_null(strstr(text_of(&findings, "syscall_bound"),
+			       "spends its CPU time in one system call: futex"));
+	assert_null(strstr(text_of(&findings, "syscall_bound"), "larger blocks"));
+	/* 55 +- 9 %: it may be less than half. */
+	findings = reading_by(1000000, 1000000, 50);
+	assert_null(finding_of(&findings, "syscall_bound"));
+}
+
+/* ---- who has ended ---- */
+
+static void no_command_asks_a_process_that_has_ended(void **state)
+{
+	struct finding finding = finding_new(FINDING_RULE_queue_bound);
+	struct findings findings = {0};
+
+	finding.severity = 50;
+	finding.pid = 5;
+	snprintf(finding.next, sizeof(finding.next), "see its affinity (taskset -pc PID), or wait");
+	findings_offer(&findings, &finding);
+	assert_string_equal(findings.findings[0].next, "see its affinity (taskset -pc 5), or wait");
+	snprintf(finding.next, sizeof(finding.next), "see its affinity (taskset -pc PID), or wait");
+	finding.has_ended = true;
+	finding.cost = 100;
+	findings_offer(&findings, &finding);
+	assert_string_equal(findings.findings[0].next, "see its affinity, or wait");
+}
+
 /* ---- without room ---- */
 
 static void evidence_is_left_out_before_what_to_do_next(void **state)
@@ -441,6 +496,8 @@ int main(void)
 		cmocka_unit_test(a_peer_that_answers_late_by_design_is_left_to_the_reader),
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
+		cmocka_unit_test(calls_are_small_only_where_their_bytes_are_known),
+		cmocka_unit_test(no_command_asks_a_process_that_has_ended),
 		cmocka_unit_test(evidence_is_left_out_before_what_to_do_next),
 		cmocka_unit_test(a_leak_says_how_long_memory_lasts_only_where_that_is_known),
 	};

@@ -47,7 +47,8 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 	}
 }
 
-static void threads_that_wait_for_each_other_are_not_others(void **state)
+/* Behind threads of its own, and so much behind another's. */
+static struct findings queued(uint64_t own_ns, uint64_t other_ns, uint64_t samples)
 {
 	struct relation relation = {.kind = PKBPF_RELATION_RIVAL,
 				    .pid = 5,
@@ -55,10 +56,9 @@ static void threads_that_wait_for_each_other_are_not_others(void **state)
 				    .other_comm = "worker",
 				    .stack = RELATION_NO_STACK,
 				    .other_stack = RELATION_NO_STACK,
-				    .count = 1,
-				    .value = SECOND};
+				    .count = samples,
+				    .value = own_ns};
 	struct fake_profile fake;
-	struct findings findings;
 
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 10 * SECOND, 10 * SECOND);
 	account_process(&fake,
@@ -67,13 +67,33 @@ static void threads_that_wait_for_each_other_are_not_others(void **state)
 	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
 		      FAKE_IPS(ACCOUNT_MAIN));
 	assert_int_equal(relation_list_add(profile_relations(fake.profile), &relation), 0);
+	relation.other_pid = 6;
+	relation.value = other_ns;
+	strcpy(relation.other_comm, "rival");
+	assert_int_equal(relation_list_add(profile_relations(fake.profile), &relation), 0);
 	account_end(&fake);
-	findings = findings_of(&fake);
+	return findings_of(&fake);
+}
+
+static void threads_that_wait_for_each_other_are_not_others(void **state)
+{
+	struct findings findings = queued(SECOND, 0, 20);
+
 	expect(&findings, "queue_bound",
 	       "app 5: waits for a CPU that its own threads use, meanwhile the CPU ran worker (its "
 	       "own threads) (100 %); 33 % of runnable time (2.00 s), p99 20.0 ms; CPUs of the "
 	       "machine 50 % busy. Next: run fewer threads, or see how many CPUs it may use "
 	       "(taskset -pc 5)");
+	findings = queued(SECOND, SECOND, 20);
+	assert_string_equal(finding_of(&findings, "queue_bound")->cause,
+			    "waits for a CPU that its own threads and others use");
+	findings = queued(SECOND / 10, SECOND, 20);
+	assert_string_equal(finding_of(&findings, "queue_bound")->cause,
+			    "waits for a CPU that others use");
+	assert_non_null(strstr(finding_of(&findings, "queue_bound")->by, "rival 6 (91 %)"));
+	/* Two samples name nobody. */
+	findings = queued(SECOND / 10, SECOND, 1);
+	assert_string_equal(finding_of(&findings, "queue_bound")->by, "");
 }
 
 static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(void **state)
