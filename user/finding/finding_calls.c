@@ -382,6 +382,25 @@ static bool looks_in_vain(const struct call *call)
 	return finding_percent((double)call->taking, (double)call->weight) < TAKING_PERCENT;
 }
 
+/* Cause, and what to do. */
+static void say_call(struct finding *finding, const struct call *call, bool spins, bool is_small)
+{
+	if (spins) {
+		finding_say(finding->cause, "spins: it calls %s in a loop instead of waiting",
+			    call->name);
+		finding_say(finding->next, "sleep until there is something to do: a condition, a "
+					   "futex, poll with a time-out");
+		return;
+	}
+	finding_say(finding->cause, "%s: %s",
+		    is_small ? "makes many small system calls"
+			     : "spends its CPU time in one system call",
+		    call->name);
+	finding_say(finding->next, "%s",
+		    is_small ? "read or write larger blocks: a buffer of some KiB"
+			     : "call it less often: do more in each call, or keep its result");
+}
+
 static void find_call(const struct analysis *analysis, const struct activity *activity,
 		      const struct kernel_work *work, struct findings *findings)
 {
@@ -415,27 +434,11 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 		return;
 	finding.cost = finding_cost(analysis->rows, activity->on_cpu_ns);
 	finding_say_who(&finding, analysis, activity);
-	if (spins)
-		finding_say(finding.cause, "spins: it calls %s in a loop instead of waiting",
-			    most->name);
-	else
-		finding_say(finding.cause, "%s: %s",
-			    is_small(analysis, activity, most)
-				    ? "makes many small system calls"
-				    : "spends its CPU time in one system call",
-			    most->name);
+	say_call(&finding, most, spins, is_small(analysis, activity, most));
 	say_callers(&finding, analysis, activity, most->name);
 	finding_say(finding.evidence, "%s of its CPU time in %s",
 		    share_of(work, share, (char[FINDING_SHARE_SIZE]){0}), most->name);
 	say_call_sizes(&finding, analysis, activity, most->name);
-	if (spins)
-		finding_say(finding.next, "sleep until there is something to do: a condition, a "
-					  "futex, poll with a time-out");
-	else if (is_small(analysis, activity, most))
-		finding_say(finding.next, "read or write larger blocks: a buffer of some KiB");
-	else
-		finding_say(finding.next, "call it less often: do more in each call, or keep its "
-					  "result");
 	/* It explains the CPU time better than that it is used. */
 	finding.severity += 0.1;
 	findings_offer(findings, &finding);
