@@ -18,8 +18,11 @@
 #define LEAST_INTERVAL_NS (100 * NS_PER_MS)
 
 const struct finding_rule finding_rules[FINDING_RULE_COUNT] = {
-#define ROW(name_text, summary_text, reason_text)                                                  \
-	{.name = #name_text, .summary = (summary_text), .reason = (reason_text)},
+#define ROW(name_text, summary_text, reason_text, proof_text)                                      \
+	{.name = #name_text,                                                                       \
+	 .summary = (summary_text),                                                                \
+	 .reason = (reason_text),                                                                  \
+	 .proof = (proof_text)},
 	FINDING_RULES(ROW)
 #undef ROW
 };

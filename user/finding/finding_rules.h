@@ -8,96 +8,144 @@
 #include "finding/finding.h"
 
 /*
- * The rules there are: ROW(name, summary, reason of its threshold). Where it is found is in the
+ * The rules there are: ROW(name, summary, reason of its
+ * threshold, measurements that its clauses need). Where it is found is in the
  * file of its subject. Of findings that are equally bad, those of earlier rules come first.
  */
 #define FINDING_RULES(ROW)                                                                         \
 	ROW(out_of_memory, "a process was killed by the OOM killer",                               \
-	    "each kill: no process gets over one")                                                 \
+	    "each kill: no process gets over one",                                                 \
+	    "kernel event mark_victim; a process that only shared the memory \"ended when the "    \
+	    "OOM killer took its memory\"")                                                        \
 	ROW(frozen, "a cgroup is frozen: a container is paused",                                   \
-	    "each: its threads do nothing until it is thawed")                                     \
+	    "each: its threads do nothing until it is thawed",                                     \
+	    "state of the cgroup at the end of the interval; CPU time tells that it ran before")   \
 	ROW(stopped, "a process is stopped by a signal or a debugger",                             \
-	    "a fifth of its wall time: it does nothing meanwhile")                                 \
+	    "a fifth of its wall time: it does nothing meanwhile",                                 \
+	    "time in the stopped state (T, t), from sched_switch")                                 \
 	ROW(cpu_limit, "a cgroup is throttled by its CPU limit (cpu.max)",                         \
 	    "throttled in 5 % of its active periods: below that a request in twenty, or fewer, "   \
-	    "waits")                                                                               \
+	    "waits",                                                                               \
+	    "cpu.stat of the cgroup at both ends: periods, throttled periods, throttled time")     \
 	ROW(short_lived, "CPU time goes to 50 or more short-lived processes per second",           \
 	    "50 per second: to start one takes about 1 ms, so fewer use less than a twentieth of " \
-	    "a CPU")                                                                               \
+	    "a CPU",                                                                               \
+	    "start, end, parent and CPU time of each process")                                     \
 	ROW(lock_bound, "threads wait for a lock that others hold",                                \
-	    "a fifth of the active time: halving less would change little")                        \
+	    "a fifth of the active time: halving less would change little",                        \
+	    "waits whose stack is in a function that takes a lock; \"released by\" needs sampled " \
+	    "wake-ups, \"held by\" an owner in /proc/locks, \"held meanwhile in\" time of one "    \
+	    "thread below the function that gives the lock back")                                  \
 	ROW(timeout_bound, "a condition is not signalled: waits end by their time-out",            \
-	    "nine in ten waits: some time-outs are normal")                                        \
+	    "nine in ten waits: some time-outs are normal",                                        \
+	    "sampled wake-ups of the waits: nine in ten by a timer, and work after them")          \
 	ROW(io_limit, "block I/O is held back by a limit of the cgroup",                           \
-	    "a fifth of the active time, of which the device explains less than half")             \
+	    "a fifth of the active time, of which the device explains less than half",             \
+	    "the limits of the cgroup, the rate that its processes reach, and the service time "   \
+	    "of the device")                                                                       \
 	ROW(disk_shared, "block I/O waits behind that of other processes",                         \
-	    "others move nine tenths of the bytes of its devices")                                 \
+	    "others move nine tenths of the bytes of its devices",                                 \
+	    "bytes of each device and of each process; a name only where its bytes must be on "    \
+	    "this device")                                                                         \
 	ROW(fsync_bound, "threads wait for fsync or a file-system journal",                        \
-	    "a fifth of the active time")                                                          \
+	    "a fifth of the active time",                                                          \
+	    "waits whose stack is in fsync, O_SYNC writes, msync or the journal")                  \
 	ROW(dirty_throttled,                                                                       \
-	    "writers are throttled: they dirty pages faster than the disk "                        \
-	    "takes them",                                                                          \
-	    "a fifth of the active time")                                                          \
-	ROW(swap_bound, "threads wait for pages from swap", "a fifth of the active time")          \
-	ROW(memory_limit, "threads wait for memory to be reclaimed", "a fifth of the active time") \
-	ROW(disk_bound, "threads wait for block I/O", "a fifth of the active time")                \
-	ROW(kernel_bound, "threads are in D state, but not for I/O", "a fifth of the active time") \
+	    "writers are throttled: they dirty pages faster than the disk takes them",             \
+	    "a fifth of the active time",                                                          \
+	    "waits whose stack is in balance_dirty_pages of the kernel")                           \
+	ROW(swap_bound, "threads wait for pages from swap", "a fifth of the active time",          \
+	    "waits whose stack reads from swap; not those for pages that the kernel moves")        \
+	ROW(memory_limit, "threads wait for memory to be reclaimed", "a fifth of the active time", \
+	    "waits whose stack reclaims memory; a limit is not claimed")                           \
+	ROW(disk_bound, "threads wait for block I/O", "a fifth of the active time",                \
+	    "time in disk wait, and requests with their service time")                             \
+	ROW(kernel_bound, "threads are in D state, but not for I/O", "a fifth of the active time", \
+	    "time in D state without I/O; a lock is not claimed")                                  \
 	ROW(peer_bound, "a peer does not answer, or does not take what is sent",                   \
-	    "half of the looks at its sockets: a peer that is fast is seldom met waiting")         \
+	    "half of the looks at its sockets: a peer that is fast is seldom met waiting",         \
+	    "a request without an answer in most looks at the socket, or the messages of -e "      \
+	    "network; else the process that ends the waits")                                       \
 	ROW(peer_fails, "connections to a peer fail",                                              \
-	    "5 failures, a tenth of the attempts: single ones are normal")                         \
+	    "5 failures, a tenth of the attempts: single ones are normal",                         \
+	    "failed calls of -e network, beside those that succeeded")                             \
 	ROW(name_lookup, "lookups of names get no answer",                                         \
-	    "3 queries, a tenth of them: each is a wait of seconds")                               \
+	    "3 queries, a tenth of them: each is a wait of seconds",                               \
+	    "messages to port 53 without an answer; \"time out\" needs a wait of a second or "     \
+	    "more")                                                                                \
 	ROW(retransmits, "TCP segments are sent again",                                            \
-	    "20 segments, 1 %: from there on throughput falls noticeably")                         \
+	    "20 segments, 1 %: from there on throughput falls noticeably",                         \
+	    "tcp_retransmit_skb; segments by bytes sent, so the percentage is a lower bound")      \
 	ROW(sleep_bound, "a program sleeps between attempts that fail, or between looks",          \
-	    "half of its time, with failing connections or 1,000 looks per second")                \
+	    "half of its time, with failing connections or 1,000 looks per second",                \
+	    "waits in sleep calls, and failed connections of the network namespace or the number " \
+	    "of sleeps")                                                                           \
 	ROW(spin, "CPU time goes to looking whether something has happened",                       \
-	    "half of the CPU time in calls that find nothing to wait for, or in spin locks")       \
+	    "half of the CPU time in calls that find nothing to wait for, or in spin locks",       \
+	    "CPU samples in a call that waits, without waits between, or in a spin lock")          \
 	ROW(fault_storm, "memory is given back and touched again",                                 \
 	    "a fifth of the CPU time in page faults while RSS grows by less than a quarter of "    \
-	    "what they brought")                                                                   \
+	    "what they brought",                                                                   \
+	    "minor faults, growth of RSS, and CPU samples in page faults; \"given back\" needs "   \
+	    "samples in munmap and its kind")                                                      \
 	ROW(syscall_bound, "CPU time goes to many small system calls",                             \
-	    "half of the CPU time in one system call that copies little")                          \
+	    "half of the CPU time in one system call that copies little",                          \
+	    "CPU samples in one system call; \"small\" needs bytes per call from /proc/PID/io")    \
 	ROW(handover, "two threads hand over to each other without end",                           \
 	    "5,000 switches per second and thread with less than 50 us of work: a switch costs "   \
-	    "about 5 us")                                                                          \
+	    "about 5 us",                                                                          \
+	    "context switches, and CPU time between them")                                         \
 	ROW(cpu_starved, "more threads are runnable than the CPUs can run",                        \
 	    "CPUs 90 % busy, a tenth of runnable time in waiting, p99 of 1 ms: shorter waits are " \
-	    "wake-ups, not others' time slices")                                                   \
+	    "wake-ups, not others' time slices",                                                   \
+	    "run-queue wait of all threads, and how busy CPUs are")                                \
 	ROW(queue_bound, "a process waits for a CPU that others use",                              \
-	    "a fifth of the active time and p99 of 1 ms")                                          \
+	    "a fifth of the active time and p99 of 1 ms",                                          \
+	    "run-queue wait of the process; names need sampled waits")                             \
 	ROW(slow_device, "service time of block devices: p99 of 20 ms or more",                    \
-	    "20 ms: a disk that seeks needs less for nearly every request")                        \
+	    "20 ms: a disk that seeks needs less for nearly every request",                        \
+	    "service time of reads and writes; discards and flushes do not count")                 \
 	ROW(major_faults, "a process has 20 or more major faults per second",                      \
-	    "20 per second: a read takes some milliseconds where disks are slow")                  \
+	    "20 per second: a read takes some milliseconds where disks are slow",                  \
+	    "major faults; a program that starts is no alarm")                                     \
 	ROW(memory_grows, "memory of a process grows beyond all it has had",                       \
 	    "1 MiB/s, 10 MiB and a tenth of it, at its peak at the end: what falls again is no "   \
-	    "leak")                                                                                \
+	    "leak",                                                                                \
+	    "RSS without files and shared pages at both ends, and the peak")                       \
 	ROW(heap_grows, "live memory of a place of allocation grows like a leak",                  \
 	    "growth beyond three standard errors, 1 MiB and 1 % of what is alive, that does not "  \
-	    "slow down, from most of the run, and of whose old allocations nine tenths stay")      \
+	    "slow down, from most of the run, and of whose old allocations nine tenths stay",      \
+	    "sampled allocations and frees, and their age")                                        \
 	ROW(heap_kept, "the allocator holds memory that the program has freed",                    \
-	    "64 MiB and half of the private memory: less may be used again")                       \
+	    "64 MiB and half of the private memory: less may be used again",                       \
+	    "largest and last live heap, and RSS")                                                 \
 	ROW(memory_low, "less than 5 % of memory is available",                                    \
-	    "5 %: from there on the kernel reclaims pages that are in use")                        \
-	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time")         \
+	    "5 %: from there on the kernel reclaims pages that are in use",                        \
+	    "MemAvailable: an estimate of the kernel")                                             \
+	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time",         \
+	    "steal time of /proc/stat")                                                            \
 	ROW(throttled_by_heat, "heat slows the CPUs down",                                         \
-	    "once per second: single times pass within milliseconds")                              \
+	    "once per second: single times pass within milliseconds",                              \
+	    "throttle counts of the CPUs")                                                         \
 	ROW(samples_lost, "1 % or more of the CPU samples were lost",                              \
-	    "1 %: shares are given in whole percent")                                              \
-	ROW(waits_lost, "1 % or more of the waits were lost", "1 %: as samples_lost")              \
-	ROW(cpu_bound, "a process uses half of a CPU or more; no alarm", "half of a CPU")          \
-	ROW(healthy, "nothing limits it; no alarm", "no other rule holds")                         \
+	    "1 %: shares are given in whole percent",                                              \
+	    "samples expected and recorded; five at least")                                        \
+	ROW(waits_lost, "1 % or more of the waits were lost", "1 %: as samples_lost",              \
+	    "waits lost and recorded; five at least")                                              \
+	ROW(cpu_bound, "a process uses half of a CPU or more; no alarm", "half of a CPU",          \
+	    "CPU time of the process; the place from samples")                                     \
+	ROW(healthy, "nothing limits it; no alarm", "no other rule holds",                         \
+	    "\"nothing limits it\" needs that all waits but sleep and idle are known and below "   \
+	    "10 %; else \"nothing is known to limit it\"")                                         \
 	ROW(too_short, "the interval is too short for findings; no alarm",                         \
-	    "100 ms: ten samples of a CPU at 99 Hz")
+	    "100 ms: ten samples of a CPU at 99 Hz", "length of the interval")
 
 struct finding_rule {
-	const char *name, *summary, *reason;
+	const char *name, *summary, *reason, *proof;
 };
 
 enum finding_rule_number {
-#define ROW(name, summary, reason) FINDING_RULE_##name,
+#define ROW(name, summary, reason, proof) FINDING_RULE_##name,
 	FINDING_RULES(ROW)
 #undef ROW
 		FINDING_RULE_COUNT

@@ -13,7 +13,8 @@
 #include "source/source.h"
 
 #define LINE_SIZE   512
-#define LINE_LENGTH 78 /* mandoc warns of longer lines */
+#define RULE_SIZE   1024 /* summary, measurements and threshold of a rule */
+#define LINE_LENGTH 78	 /* mandoc warns of longer lines */
 
 /* Text in which nothing is a command of roff. */
 static void put_text(FILE *out, const char *text)
@@ -186,11 +187,20 @@ static void put_figures(FILE *out)
 	fputs(".El\n", out);
 }
 
+static void put_rule(FILE *out, const struct finding_rule *rule)
+{
+	char text[RULE_SIZE];
+
+	snprintf(text, sizeof(text), "%s. Measured: %s. Threshold: %s", rule->summary, rule->proof,
+		 rule->reason);
+	put_item(out, "Cm", rule->name, text);
+}
+
 static void put_rules(FILE *out)
 {
 	fputs(".Bl -tag -width dirty_throttled -compact\n", out);
 	for (size_t i = 0; i < FINDING_RULE_COUNT; i++)
-		put_item(out, "Cm", finding_rules[i].name, finding_rules[i].summary);
+		put_rule(out, &finding_rules[i]);
 	fputs(".El\n", out);
 }
 
