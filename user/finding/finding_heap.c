@@ -51,22 +51,35 @@ static void find_leak(const struct analysis *analysis, const struct activity *ac
 	const struct resource_rows *rows = analysis->rows;
 	char a[HUMAN_SIZE], b[HUMAN_SIZE];
 	double others;
+	bool is_freed;
 	const struct heap_place *place = leak_of(analysis, activity, &others);
 	uint64_t left = rows->machine.memory_available_bytes;
 
 	if (!place)
 		return;
+	/* At its exit a program may have freed all of it. */
+	is_freed = place->live.bytes < place->growth_bytes;
 	finding.severity =
-		finding_percent((double)place->growth_bytes, (double)place->live.bytes + 1);
+		finding_percent((double)place->growth_bytes,
+				(double)(is_freed ? place->growth_bytes : place->live.bytes) + 1);
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "grows like a leak by %s/s",
 		    human_bytes(a, place->growth_per_second));
 	say_path(finding.place, rows, place);
-	finding_say(finding.evidence,
-		    "%s +- %s not freed; of what it allocated first, %.0f %% is "
-		    "alive",
-		    human_bytes(a, place->live.bytes), human_bytes(b, place->live.error_bytes),
-		    (double)place->stays_permille / 10);
+	if (is_freed)
+		finding_say(finding.evidence, "by %s +- %s, freed at its end",
+			    human_bytes(a, place->growth_bytes),
+			    human_bytes(b, place->growth_error_bytes));
+	else
+		finding_say(finding.evidence, "%s +- %s not freed",
+			    human_bytes(a, place->live.bytes),
+			    human_bytes(b, place->live.error_bytes));
+	/* Of a buffer that only realloc() lets grow there is nothing older. */
+	if (place->stays_permille)
+		finding_say(finding.evidence, "; of what it allocated first, %.0f %% %s alive",
+			    (double)place->stays_permille / 10, is_freed ? "was" : "is");
+	else
+		finding_say(finding.evidence, "; a buffer that only grows");
 	if (others > 0)
 		finding_say(finding.evidence, "; other places %s/s",
 			    human_bytes(a, human_whole(others)));

@@ -208,7 +208,11 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 	uint64_t end_ns =
 		process->end_ns ? process->end_ns : process_table_now_ns(aggregator->processes);
 	struct heap_level level = heap_level(aggregator->heap, site->process);
-	struct heap_growth growth = heap_growth_of(aggregator->heap, site, end_ns, level.bytes);
+	struct heap_growth growth =
+		heap_growth_of(aggregator->heap, site,
+			       &(struct heap_span){.end_ns = end_ns,
+						   .live_bytes = level.bytes,
+						   .has_ended = process->end_ns != 0});
 	struct heap_place place = {
 		.pid = process->pid,
 		.trend = (uint8_t)growth.trend,

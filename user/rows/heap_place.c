@@ -27,18 +27,26 @@ size_t heap_place_functions(const struct profile *profile, const struct function
 {
 	size_t frame_count, count = 0;
 	const uint32_t *frames = profile_stack(profile, place->stack, &frame_count);
+	bool has_python = false;
 
 	for (size_t i = 0; i < frame_count; i++) {
 		size_t inlined;
 		const uint32_t *of_frame = function_table_frame(functions, frames[i], &inlined);
 
-		for (size_t j = 0; j < inlined && count < most; j++) {
+		for (size_t j = 0; j < inlined; j++) {
 			const struct function *function =
 				function_table_get(functions, of_frame[j]);
 
-			if (count ? plumbing_sort(function) != FRAME_BEGINS
-				  : !is_allocator(function))
-				ret_functions[count++] = function;
+			/* Functions of the interpreter alone are no place in a program. */
+			if (count == most && !has_python && function->mark == FUNCTION_PYTHON) {
+				ret_functions[most - 1] = function;
+				return count;
+			}
+			if (count == most || (count ? plumbing_sort(function) == FRAME_BEGINS
+						    : is_allocator(function)))
+				continue;
+			has_python |= function->mark == FUNCTION_PYTHON;
+			ret_functions[count++] = function;
 		}
 	}
 	return count;

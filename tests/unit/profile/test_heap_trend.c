@@ -24,6 +24,7 @@
 struct run {
 	struct heap *heap;
 	uint64_t next_address, random;
+	bool has_ended;
 };
 
 static double uniform(struct run *run)
@@ -35,6 +36,7 @@ static double uniform(struct run *run)
 struct sampled {
 	uint64_t born_ns, end_ns; /* UINT64_MAX: it stays */
 	uint64_t address;
+	uint64_t size; /* of a block that is always sampled; 0: one of SIZE */
 };
 
 struct plan {
@@ -81,6 +83,7 @@ static enum heap_trend play(struct run *run, struct plan *plan)
 	qsort(ends, count, sizeof(struct sampled *), by_end);
 	for (size_t i = 0; i <= plan->count; i++) {
 		uint64_t now_ns = i < plan->count ? plan->items[i].born_ns : end_ns;
+		uint64_t size = i < plan->count ? plan->items[i].size : 0;
 
 		while (ended < count && ends[ended]->end_ns <= now_ns) {
 			heap_end(run->heap, 1, ends[ended]->address, ends[ended]->end_ns);
@@ -92,20 +95,34 @@ static enum heap_trend play(struct run *run, struct plan *plan)
 								 .comm = "server",
 								 .time_ns = now_ns,
 								 .address = plan->items[i].address,
-								 .size = SIZE,
-								 .weight = WEIGHT});
+								 .size = size ? size : SIZE,
+								 .weight = size ? size : WEIGHT});
 	}
 	sites = heap_sites(run->heap, &site_count);
 	live = heap_level(run->heap, 1).bytes;
 	free(ends);
-	return site_count ? heap_growth_of(run->heap, &sites[0], end_ns, live).trend
+	return site_count ? heap_growth_of(run->heap, &sites[0],
+					   &(struct heap_span){.end_ns = end_ns,
+							       .live_bytes = live,
+							       .has_ended = run->has_ended})
+				    .trend
 			  : HEAP_TREND_NONE;
 }
 
 typedef void plan_fn(struct run *run, struct plan *plan);
 
-/* How many of the runs have this trend. */
-static int count_trend(plan_fn *make, enum heap_trend trend)
+/* Exit frees what is left. */
+static void free_all_at(struct plan *plan, double at)
+{
+	uint64_t at_ns = START_NS + (uint64_t)(at * 1e9);
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->items[i].end_ns > at_ns)
+			plan->items[i].end_ns = at_ns;
+}
+
+/* How many of the runs, to the end of the process or not, have this trend. */
+static int count_trend_at(plan_fn *make, bool has_ended, enum heap_trend trend)
 {
 	int found = 0;
 
@@ -114,11 +131,19 @@ static int count_trend(plan_fn *make, enum heap_trend trend)
 		struct plan plan = {.items = calloc(200000, sizeof(*plan.items))};
 
 		make(&run, &plan);
+		run.has_ended = has_ended;
+		if (has_ended)
+			free_all_at(&plan, SECONDS - 0.05);
 		found += play(&run, &plan) == trend;
 		free(plan.items);
 		heap_free(run.heap);
 	}
 	return found;
+}
+
+static int count_trend(plan_fn *make, enum heap_trend trend)
+{
+	return count_trend_at(make, false, trend);
 }
 
 /* Each calls plan_sample for `rate` samples a second from `from` to `to`. */
@@ -177,6 +202,47 @@ static void churn(struct run *run, struct plan *plan)
 	steadily(run, plan, 0, SECONDS, 500, 0.001);
 }
 
+/* realloc() moves the only block, a buffer of `size` bytes. */
+static void buffer_of(struct run *run, struct plan *plan, double at, double lives, double size)
+{
+	plan_sample(run, plan, at, lives);
+	plan->items[plan->count - 1].size = (uint64_t)size;
+}
+
+static void growing_buffer(struct run *run, struct plan *plan)
+{
+	for (int i = 0; i < SECONDS * 10; i++)
+		buffer_of(run, plan, i / 10.0, i < SECONDS * 10 - 1 ? 0.1 : 0, 40960.0 * (i + 1));
+}
+
+static void doubling_buffer(struct run *run, struct plan *plan)
+{
+	for (double at = 1; at < SECONDS; at *= 2)
+		buffer_of(run, plan, at, at * 2 < SECONDS ? at : 0, 1e6 * at);
+}
+
+/* Up and down every 7 s. */
+static void breathing_buffer(struct run *run, struct plan *plan)
+{
+	for (int i = 0; i < SECONDS * 10; i++)
+		buffer_of(run, plan, i / 10.0, i < SECONDS * 10 - 1 ? 0.1 : 0,
+			  1e6 * (i % 70 + i / 60.0 + 1));
+}
+
+static void leaks_that_exit_frees_are_found(void **state)
+{
+	assert_true(count_trend_at(leak, true, HEAP_TREND_GROWS) >= 38);
+	assert_true(count_trend_at(partial_leak, true, HEAP_TREND_GROWS) >= 38);
+	assert_int_equal(count_trend_at(growing_buffer, true, HEAP_TREND_GROWS), RUNS);
+}
+
+static void buffers_that_only_grow_are_found(void **state)
+{
+	assert_int_equal(count_trend(growing_buffer, HEAP_TREND_GROWS), RUNS);
+	assert_int_equal(count_trend(doubling_buffer, HEAP_TREND_GROWS), 0);
+	assert_int_equal(count_trend(breathing_buffer, HEAP_TREND_GROWS), 0);
+}
+
 static void leaks_are_found(void **state)
 {
 	assert_true(count_trend(leak, HEAP_TREND_GROWS) >= 38);
@@ -188,7 +254,8 @@ static void nothing_else_is_called_a_leak(void **state)
 	plan_fn *const healthy[] = {filling_cache, queue, pool, growing_load, long_lives, churn};
 
 	for (size_t i = 0; i < sizeof(healthy) / sizeof(healthy[0]); i++) {
-		int found = count_trend(healthy[i], HEAP_TREND_GROWS);
+		int found = count_trend(healthy[i], HEAP_TREND_GROWS) +
+			    count_trend_at(healthy[i], true, HEAP_TREND_GROWS);
 
 		if (found)
 			fail_msg("%d of %d runs of healthy program %zu", found, RUNS, i);
@@ -203,10 +270,11 @@ static void short_runs_tell_nothing(void **state)
 
 	leak(&run, &plan);
 	play(&run, &plan);
-	assert_int_equal(heap_growth_of(run.heap, heap_sites(run.heap, &count),
-					START_NS + 29 * NS_PER_SECOND, 0)
-				 .trend,
-			 HEAP_TREND_UNKNOWN);
+	assert_int_equal(
+		heap_growth_of(run.heap, heap_sites(run.heap, &count),
+			       &(struct heap_span){.end_ns = START_NS + 29 * NS_PER_SECOND})
+			.trend,
+		HEAP_TREND_UNKNOWN);
 	free(plan.items);
 	heap_free(run.heap);
 }
@@ -215,6 +283,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(leaks_are_found),
+		cmocka_unit_test(leaks_that_exit_frees_are_found),
+		cmocka_unit_test(buffers_that_only_grow_are_found),
 		cmocka_unit_test(nothing_else_is_called_a_leak),
 		cmocka_unit_test(short_runs_tell_nothing),
 	};

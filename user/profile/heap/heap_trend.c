@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Five tests on the triangle of births and ends. */
+/* Five tests on the triangle of births and ends, and one on the level of sites of few blocks. */
 #include "profile/heap/heap_trend.h"
 
 #include <math.h>
@@ -21,10 +21,14 @@
 #define SPREAD_PART	0.6
 #define SPREAD_OF_MEAN	0.25
 #define SIGMAS_OF_ERROR 1.96
+/* So few blocks are buffers that realloc() lets grow: each ends where the next one begins. */
+#define FEW_BLOCKS	4
+#define STEPS_THAT_RISE 0.8
 
 struct triangle {
 	const struct heap_site *site;
-	size_t count; /* generations so far; the last one may not be over */
+	size_t count; /* generations that are looked at; the last one may not be over */
+	size_t all;   /* generations so far: what ended behind those counts as alive */
 	double seconds;
 };
 
@@ -35,18 +39,32 @@ static const struct heap_generation *ended(const struct triangle *triangle, size
 	return triangle->site->endings ? &triangle->site->endings->born_ended[born][end] : &none;
 }
 
+static void add(struct heap_generation *sum, const struct heap_generation *more)
+{
+	sum->bytes += more->bytes;
+	sum->variance += more->variance;
+	sum->samples += more->samples;
+}
+
+/* What was born in a generation and alive at the end of generation `at`. */
+static struct heap_generation born_alive_at(const struct triangle *triangle, size_t born, size_t at)
+{
+	struct heap_generation sum = triangle->site->alive[born];
+
+	for (size_t end = at + 1; end < triangle->all; end++)
+		add(&sum, ended(triangle, born, end));
+	return sum;
+}
+
 /* What was born up to generation `born` and alive at the end of generation `at`. */
 static struct heap_generation alive_at(const struct triangle *triangle, size_t born, size_t at)
 {
 	struct heap_generation sum = {0};
 
 	for (size_t i = 0; i <= born && i <= at; i++) {
-		sum.bytes += triangle->site->alive[i].bytes;
-		sum.samples += triangle->site->alive[i].samples;
-		for (size_t end = at + 1; end < triangle->count; end++) {
-			sum.bytes += ended(triangle, i, end)->bytes;
-			sum.samples += ended(triangle, i, end)->samples;
-		}
+		struct heap_generation more = born_alive_at(triangle, i, at);
+
+		add(&sum, &more);
 	}
 	return sum;
 }
@@ -59,7 +77,7 @@ static double variance_since(const struct triangle *triangle, size_t at)
 
 	for (size_t born = 0; born < triangle->count; born++) {
 		if (born > at)
-			variance += triangle->site->alive[born].variance;
+			variance += born_alive_at(triangle, born, triangle->count - 1).variance;
 		for (size_t end = at + 1; born <= at && end < triangle->count; end++)
 			variance += ended(triangle, born, end)->variance;
 	}
@@ -104,9 +122,10 @@ static bool is_spread(const struct triangle *triangle)
 	double sum = 0;
 
 	for (size_t i = 0; i < full; i++)
-		sum += triangle->site->alive[i].bytes;
+		sum += born_alive_at(triangle, i, triangle->count - 1).bytes;
 	for (size_t i = 0; i < full; i++)
-		filled += triangle->site->alive[i].bytes >= SPREAD_OF_MEAN * sum / (double)full;
+		filled += born_alive_at(triangle, i, triangle->count - 1).bytes >=
+			  SPREAD_OF_MEAN * sum / (double)full;
 	return sum > 0 && (double)filled >= SPREAD_PART * (double)full;
 }
 
@@ -117,39 +136,76 @@ static double share_that_stays(const struct triangle *triangle)
 
 	for (size_t i = 0; i <= old; i++)
 		for (size_t end = i; end < triangle->count; end++)
-			born += ended(triangle, i, end)->bytes;
+			born += ended(triangle, i, end)->bytes; /* not those beyond: alive */
 	return born > 0 ? alive / born : 0;
 }
 
-struct heap_growth heap_growth_of(const struct heap *heap, const struct heap_site *site,
-				  uint64_t end_ns, double live_bytes)
+/* Few blocks at a time, whose bytes rise in nearly each generation and never fall. */
+static bool few_blocks_grow(const struct triangle *triangle, size_t warm, double growth)
+{
+	size_t steps = 0, rises = 0;
+	double before = alive_at(triangle, warm, warm).bytes;
+
+	if (alive_at(triangle, triangle->count - 1, triangle->count - 1).samples > FEW_BLOCKS)
+		return false;
+	/* The last generation may be short. */
+	for (size_t at = warm + 1; at + 1 < triangle->count; at++, steps++) {
+		double now = alive_at(triangle, at, at).bytes;
+
+		if (now < before)
+			return false;
+		rises += now - before >=
+			 SPREAD_OF_MEAN * growth / (double)(triangle->count - 1 - warm);
+		before = now;
+	}
+	return steps > 1 && (double)rises >= STEPS_THAT_RISE * (double)steps;
+}
+
+static struct heap_growth growth_of(const struct triangle *triangle, size_t warm, double live_bytes)
 {
 	struct heap_growth growth = {.trend = HEAP_TREND_UNKNOWN};
-	uint64_t start_ns = heap_start_ns(heap), run_ns = end_ns - start_ns;
-	struct triangle triangle = {.site = site};
 	bool stays, significant;
-	size_t warm;
 
-	if (!start_ns || end_ns < start_ns + LEAST_RUN_NS)
-		return growth;
-	triangle.count = (size_t)((run_ns - 1) / heap_generation_ns(heap)) + 1;
-	if (triangle.count > HEAP_GENERATIONS)
-		triangle.count = HEAP_GENERATIONS;
-	warm = last_of(&triangle, WARM_UP);
-	triangle.seconds = (double)(run_ns - (warm + 1) * heap_generation_ns(heap)) / 1e9;
-	growth.bytes = alive_at(&triangle, triangle.count - 1, triangle.count - 1).bytes -
-		       alive_at(&triangle, warm, warm).bytes;
-	growth.error = SIGMAS_OF_ERROR * sqrt(variance_since(&triangle, warm));
-	growth.bytes_per_second = triangle.seconds > 0 ? growth.bytes / triangle.seconds : 0;
-	growth.stays = share_that_stays(&triangle);
-	stays = old_ones_stay(&triangle, &growth.old_samples);
+	growth.bytes = alive_at(triangle, triangle->count - 1, triangle->count - 1).bytes -
+		       alive_at(triangle, warm, warm).bytes;
+	growth.error = SIGMAS_OF_ERROR * sqrt(variance_since(triangle, warm));
+	growth.bytes_per_second = triangle->seconds > 0 ? growth.bytes / triangle->seconds : 0;
+	growth.stays = share_that_stays(triangle);
+	stays = old_ones_stay(triangle, &growth.old_samples);
 	significant = growth.bytes * SIGMAS_OF_ERROR > SIGMAS * growth.error &&
 		      growth.bytes >= LEAST_BYTES && growth.bytes >= LEAST_SHARE * live_bytes;
 	if (growth.old_samples < LEAST_OLD_SAMPLES && !significant)
 		return growth;
 	growth.trend = HEAP_TREND_NONE;
-	if (significant && stays && is_spread(&triangle))
-		growth.trend = goes_on(&triangle, warm, growth.bytes) ? HEAP_TREND_GROWS
-								      : HEAP_TREND_FILLS;
+	if (significant &&
+	    ((stays && is_spread(triangle)) || few_blocks_grow(triangle, warm, growth.bytes)))
+		growth.trend =
+			goes_on(triangle, warm, growth.bytes) ? HEAP_TREND_GROWS : HEAP_TREND_FILLS;
 	return growth;
+}
+
+struct heap_growth heap_growth_of(const struct heap *heap, const struct heap_site *site,
+				  const struct heap_span *span)
+{
+	struct heap_growth growth = {.trend = HEAP_TREND_UNKNOWN}, before;
+	uint64_t start_ns = heap_start_ns(heap), run_ns = span->end_ns - start_ns;
+	uint64_t generation_ns = heap_generation_ns(heap);
+	struct triangle triangle = {.site = site};
+	size_t warm;
+
+	if (!start_ns || span->end_ns < start_ns + LEAST_RUN_NS)
+		return growth;
+	triangle.count = (size_t)((run_ns - 1) / generation_ns) + 1;
+	if (triangle.count > HEAP_GENERATIONS)
+		triangle.count = HEAP_GENERATIONS;
+	triangle.all = triangle.count;
+	warm = last_of(&triangle, WARM_UP);
+	triangle.seconds = (double)(run_ns - (warm + 1) * generation_ns) / 1e9;
+	growth = growth_of(&triangle, warm, span->live_bytes);
+	if (!span->has_ended || growth.trend >= HEAP_TREND_FILLS)
+		return growth;
+	triangle.count--;
+	triangle.seconds = (double)((triangle.count - warm - 1) * generation_ns) / 1e9;
+	before = growth_of(&triangle, warm, span->live_bytes);
+	return before.trend >= HEAP_TREND_FILLS ? before : growth;
 }

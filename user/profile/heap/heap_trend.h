@@ -25,8 +25,15 @@ struct heap_growth {
 	double old_samples;
 };
 
-/* The growth of a site up to end_ns. live_bytes: of its whole process. */
+struct heap_span {
+	uint64_t end_ns;
+	double live_bytes; /* of the whole process */
+	/* The process is over: what it freed in the last generation tells nothing, exit frees all
+	 * that an interpreter or destructors own. */
+	bool has_ended;
+};
+/* The growth of a site. */
 struct heap_growth heap_growth_of(const struct heap *heap, const struct heap_site *site,
-				  uint64_t end_ns, double live_bytes);
+				  const struct heap_span *span);
 
 #endif
