@@ -9,6 +9,7 @@
 #include "alert/run_reading.h"
 #include "base/near_match.h"
 #include "base/parse_value.h"
+#include "profile/kind_table.h"
 
 #define RULES_MAX      200
 #define CLEAR_FOR_NS   60000000000ULL
@@ -364,6 +365,8 @@ int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *r
 		err = ini_parse(text, &default_ini, error);
 		err = err < 0 ? err : read_sections(&default_ini, ret_rules, error);
 		ini_done(&default_ini);
+		array_foreach(&ret_rules->list, rule)
+			rule->is_default = true;
 	}
 	err = err < 0 ? err : read_sections(ini, ret_rules, error);
 	err = err < 0 ? err : remove_ended(ret_rules, error);
@@ -376,20 +379,61 @@ static bool is_of_slices(const struct alert_term *term)
 	       (term->subject == ALERT_OF_FIGURE && term->condition.figure->scope == FIGURE_OF_RUN);
 }
 
-int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, struct error *error)
+static int check_length(const struct alert_rule *rule, uint64_t slice_ns, struct error *error)
 {
 	uint64_t most_ns = (HOST_READINGS_MAX - 1) * slice_ns;
 
-	array_foreach(&rules->list, rule)
-		for (size_t i = 0; i < rule->term_count; i++)
-			if (is_of_slices(&rule->terms[i]) && rule->over_ns > most_ns)
-				return error_set(
-					error, EINVAL,
-					"[alert %s]: over is %.0f s, but figures of the "
-					"machine and of the run are known of %d slices (%.0f "
-					"s): use a longer --interval, or a shorter over",
-					rule->name, (double)rule->over_ns / 1e9,
-					HOST_READINGS_MAX - 1, (double)most_ns / 1e9);
+	for (size_t i = 0; i < rule->term_count; i++)
+		if (is_of_slices(&rule->terms[i]) && rule->over_ns > most_ns)
+			return error_set(error, EINVAL,
+					 "over is %.0f s, but figures of the machine and of the "
+					 "run are known of %d slices (%.0f s): use a longer "
+					 "--interval, or a shorter over",
+					 (double)rule->over_ns / 1e9, HOST_READINGS_MAX - 1,
+					 (double)most_ns / 1e9);
+	return 0;
+}
+
+static int check_kind(enum pkbpf_profile_kind kind, uint32_t kinds_mask, struct error *error)
+{
+	if (kinds_mask & 1U << kind)
+		return 0;
+	return error_set(error, EINVAL, "its events are not recorded; add %s to --events",
+			 kind_ops_of(kind)->name);
+}
+
+static int check_kinds(const struct alert_rule *rule, uint32_t kinds_mask, struct error *error)
+{
+	int err = rule->term_count ? 0 : check_kind(rule->change.kind, kinds_mask, error);
+
+	for (size_t i = 0; i < rule->term_count && err == 0; i++) {
+		const struct alert_term *term = &rule->terms[i];
+
+		if (term->subject == ALERT_OF_REGION)
+			err = error_set(error, EINVAL, "windows of a history have no regions");
+		else if (term->subject == ALERT_OF_FUNCTION)
+			err = check_kind(PKBPF_PROFILE_CPU, kinds_mask, error);
+		else if (term->subject == ALERT_OF_FIGURE &&
+			 term->condition.figure->scope == FIGURE_OF_ROW)
+			err = condition_check_possible(&term->condition, kinds_mask,
+						       ROWS_BY_PROCESS, error);
+	}
+	return err;
+}
+
+int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, uint32_t kinds_mask,
+		      struct error *error)
+{
+	struct error reason;
+
+	array_foreach(&rules->list, rule) {
+		int err = check_length(rule, slice_ns, &reason);
+
+		if (err == 0 && !rule->is_default)
+			err = check_kinds(rule, kinds_mask, &reason);
+		if (err < 0)
+			return error_set(error, EINVAL, "[alert %s]: %s", rule->name, reason.text);
+	}
 	return 0;
 }
 

@@ -61,7 +61,8 @@ struct alert_rule {
 	char unless[ALERT_NAME_SIZE]; /* "": none */
 	uint64_t over_ns, for_ns, clear_for_ns, keep_ns;
 	bool has_clear;
-	double clear; /* of the first term, in its unit */
+	double clear;	 /* of the first term, in its unit */
+	bool is_default; /* of default_rules.h, as it is there */
 	char severity[32], notify[128];
 };
 
@@ -74,10 +75,12 @@ struct alert_rules {
  * sentence, which names the line; -ENOMEM. rules is for alert_rules_done() all the same. */
 int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *ret_rules,
 		     struct error *error);
-/* Could a rule know what it is about, with slices of this length? Figures of the machine and of the
- * run are known of so many slices as host_reading.h and run_reading.h hold. -EINVAL with the
- * sentence. */
-int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, struct error *error);
+/* Could a rule know what it is about, with slices of this length and these kinds of events recorded
+ * (1 << enum pkbpf_profile_kind)? Figures of the machine and of the run are known of so many slices
+ * as host_reading.h and run_reading.h hold. A default rule of other kinds is no error: it waits for
+ * them. -EINVAL with the sentence. */
+int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, uint32_t kinds_mask,
+		      struct error *error);
 void alert_rules_done(struct alert_rules *rules);
 /* Of one term; -EINVAL with the sentence. */
 int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error);

@@ -90,7 +90,7 @@ static int check_rules(const struct cli_options *options, const struct serve_con
 {
 	const struct serve_options *own = options->own;
 	uint64_t slice_ns = own->slice_ns ? own->slice_ns : SERVE_SLICE_NS;
-	int err = alert_rules_check(&config->rules, slice_ns, error);
+	int err = alert_rules_check(&config->rules, slice_ns, serve_kinds(options), error);
 
 	return err < 0 ? err : objectives_check(&config->objectives, serve_kinds(options), error);
 }
@@ -191,10 +191,10 @@ static const struct option_row own_options[] = {
 	 SERVE(max_cpu),
 	 .text = "The default is 0.2 % of one CPU where that is more. A minute (six slices) above "
 		 "it, or a slice above ten times as much, leaves out, one after the other: stacks "
-		 "of wakers and of "
-		 "frequent waits; 7 of 8 stacks of page faults, and of block requests; 63 of 64 of "
-		 "page faults; all waits, all stacks of page faults, all block requests, each "
-		 "of which restarts the capture; half and then 3 of 4 of the CPU samples. After "
+		 "of wakers and of frequent waits; 7 of 8 and then 63 of 64 stacks of page faults; "
+		 "7 of 8 stacks of block requests; all stacks of page faults; half and then 3 of 4 "
+		 "of the CPU samples; all block requests; all waits. To leave out a kind restarts "
+		 "the capture. After "
 		 "ten minutes below half of the limit, the latest step is undone. The first minute "
 		 "is not judged. Each step is in the log, in the metric pkbpf_detail_step, and in "
 		 "reports of that time. Counts, "

@@ -27,13 +27,14 @@ static const struct step steps[] = {
 	 {.no_wakers = 1, .wait_quota = OFFCPU_GOVERNOR_LEAST_QUOTA},
 	 "stacks of wakers and of frequent waits"},
 	{KIND(FAULTS), false, {.fault_shift = 3}, "7 of 8 stacks of page faults"},
-	{KIND(BLOCKIO), false, {.blockio_mask = 7}, "7 of 8 new stacks of block requests"},
 	{KIND(FAULTS), false, {.fault_shift = 6}, "63 of 64 stacks of page faults"},
-	{KIND(OFFCPU), true, {0}, "all waits"},
+	{KIND(BLOCKIO), false, {.blockio_mask = 7}, "7 of 8 new stacks of block requests"},
 	{KIND(FAULTS), true, {0}, "all stacks of page faults"},
-	{KIND(BLOCKIO), true, {0}, "all block requests"},
 	{KIND(CPU), false, {.cpu_mask = 1}, "half of the CPU samples"},
 	{KIND(CPU), false, {.cpu_mask = 3}, "3 of 4 CPU samples"},
+	/* Last: without them nothing says what a program waited for when it got slow. */
+	{KIND(BLOCKIO), true, {0}, "all block requests"},
+	{KIND(OFFCPU), true, {0}, "all waits"},
 };
 
 /* The step with this number, from 1; NULL: there are fewer. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeps what `pkbpf serve` costs below a limit. What is left out, step by step: most stacks of
- * waits, of page faults and of block requests; then these kinds; then CPU samples. Counts and times
- * of processes, threads and devices stay exact in all of them.
+ * waits, of page faults and of block requests; all stacks of page faults; most CPU samples; block
+ * requests; waits. Counts and times of processes, threads and devices stay exact in all of them.
  *
  * A minute (six slices, whatever their length) above the limit takes a step, and so does a slice
  * above ten times the limit. Ten minutes in a row below half of it give one back; when that has to

@@ -155,7 +155,7 @@ static void an_interval_beyond_what_is_known_is_refused(void **state)
 		struct error error;
 
 		assert_int_equal(read_rules(rows[i].text, false, &rules, &error), 0);
-		if (alert_rules_check(&rules, rows[i].slice_s * SECOND, &error) !=
+		if (alert_rules_check(&rules, rows[i].slice_s * SECOND, UINT32_MAX, &error) !=
 		    (rows[i].fits ? 0 : -EINVAL))
 			fail_msg("%s", rows[i].text);
 		if (!rows[i].fits)
@@ -164,10 +164,60 @@ static void an_interval_beyond_what_is_known_is_refused(void **state)
 	}
 }
 
+static void a_rule_of_what_is_not_recorded_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *says; /* NULL: it is fine */
+	} rows[] = {
+		{"[alert a]\nwhen = cpu.share > 5%\n", NULL},
+		{"[alert a]\nwhen = machine.io_pressure > 5%\n", NULL},
+		{"[alert a]\nwhen = function[x].self > 5%\n", NULL},
+		{"[alert a]\nwhen = offcpu.p99 > 5ms\n", "add offcpu to --events"},
+		{"[alert a]\nwhen = cpu.share > 5% and blockio.p99 > 5ms\n",
+		 "add blockio to --events"},
+		{"[alert a]\nwhen = offcpu.function[*].self>+5%\n", "add offcpu to --events"},
+		{"[alert a]\nwhen = region[x].p99 > 5ms\n", "have no regions"},
+		{"[alert a]\nwhen = never\n", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct alert_rules rules;
+		struct error error;
+
+		/* Default rules wait for their kinds: run-queue is one. */
+		assert_int_equal(read_rules(rows[i].text, true, &rules, &error), 0);
+		if (alert_rules_check(&rules, 10 * SECOND,
+				      1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_FAULTS,
+				      &error) != (rows[i].says ? -EINVAL : 0))
+			fail_msg("%s", rows[i].text);
+		if (rows[i].says) {
+			assert_non_null(strstr(error.text, rows[i].says));
+			assert_non_null(strstr(error.text, "[alert a]: "));
+		}
+		alert_rules_done(&rules);
+	}
+	{
+		struct alert_rules rules;
+		struct error error;
+
+		/* Written down, it is meant. */
+		assert_int_equal(read_rules("[alert run-queue]\nwhen = offcpu.runqueue_p95 > 9ms\n",
+					    true, &rules, &error),
+				 0);
+		assert_int_equal(
+			alert_rules_check(&rules, 10 * SECOND, 1U << PKBPF_PROFILE_CPU, &error),
+			-EINVAL);
+		alert_rules_done(&rules);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_has_terms_times_and_names),
+		cmocka_unit_test(a_rule_of_what_is_not_recorded_is_refused),
 		cmocka_unit_test(an_interval_beyond_what_is_known_is_refused),
 		cmocka_unit_test(a_change_stands_alone_and_has_a_base),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),

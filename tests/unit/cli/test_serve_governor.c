@@ -132,7 +132,7 @@ static void without_a_limit_nothing_is_left_out(void **state)
 	assert_int_equal(minutes(&governor, 3, 500 * PER_MILLE), 0);
 }
 
-static void steps_leave_out_stacks_then_kinds_then_samples(void **state)
+static void steps_leave_out_stacks_then_samples_then_waits(void **state)
 {
 	struct serve_governor governor = {.step = 3};
 	char text[160];
@@ -145,12 +145,20 @@ static void steps_leave_out_stacks_then_kinds_then_samples(void **state)
 			    "stacks of wakers and of frequent waits");
 	serve_governor_left_out(&governor, ASKED, text, sizeof(text));
 	assert_string_equal(text,
-			    "7 of 8 new stacks of block requests, 63 of 64 stacks of page faults");
-	governor.step = 5;
-	assert_int_equal(serve_governor_kinds(&governor, ASKED), CPU);
+			    "63 of 64 stacks of page faults, 7 of 8 new stacks of block requests");
+	governor.step = 4;
+	assert_int_equal(serve_governor_kinds(&governor, ASKED), CPU | BLOCKIO);
 	assert_int_equal(serve_governor_shed(&governor, ASKED).cpu_mask, 0);
-	governor.step = 7;
+	governor.step = 6;
+	assert_int_equal(serve_governor_kinds(&governor, ASKED), CPU | BLOCKIO);
 	assert_int_equal(serve_governor_shed(&governor, ASKED).cpu_mask, 3);
+	governor.step = 7;
+	assert_int_equal(serve_governor_kinds(&governor, ASKED), CPU);
+	/* Waits go last of all. */
+	governor.step = 8;
+	assert_int_equal(serve_governor_kinds(&governor, ASKED | OFFCPU), CPU | OFFCPU);
+	governor.step = 9;
+	assert_int_equal(serve_governor_kinds(&governor, ASKED | OFFCPU), CPU);
 	governor.step = 0;
 	serve_governor_left_out(&governor, ASKED, text, sizeof(text));
 	assert_string_equal(text, "");
@@ -163,8 +171,8 @@ static void all_that_is_left_out_fits_into_a_window(void **state)
 
 	serve_governor_left_out(&governor, ASKED | OFFCPU, text, sizeof(text));
 	assert_string_equal(text,
-			    "all waits, all stacks of page faults, all block requests, 3 of 4 "
-			    "CPU samples");
+			    "all stacks of page faults, 3 of 4 CPU samples, all block requests, "
+			    "all waits");
 	for (governor.step = 0; governor.step <= 9; governor.step++) {
 		serve_governor_left_out(&governor, ASKED | OFFCPU, text, sizeof(text));
 		assert_true(strlen(text) < PROFILE_SHED_SIZE);
@@ -191,7 +199,7 @@ int main(void)
 		cmocka_unit_test(what_is_missed_soon_is_given_back_later),
 		cmocka_unit_test(a_steady_load_finds_its_step_and_stays),
 		cmocka_unit_test(without_a_limit_nothing_is_left_out),
-		cmocka_unit_test(steps_leave_out_stacks_then_kinds_then_samples),
+		cmocka_unit_test(steps_leave_out_stacks_then_samples_then_waits),
 		cmocka_unit_test(all_that_is_left_out_fits_into_a_window),
 		cmocka_unit_test(the_last_kind_stays),
 	};
