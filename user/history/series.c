@@ -13,6 +13,8 @@
 /* A picture has no use for more points. */
 #define POINTS_MAX 400
 #define GROUPS_MAX 512
+/* The sum of names beyond. */
+#define OTHERS "(others)"
 
 /* ---- groups ---- */
 
@@ -23,8 +25,8 @@ static struct series_group *find_group(struct series *series, const char *name)
 	array_foreach(&series->groups, each)
 		if (strcmp(each->name, name) == 0)
 			return each;
-	if (series->groups.count == GROUPS_MAX)
-		return NULL;
+	if (series->groups.count >= GROUPS_MAX - 1 && strcmp(name, OTHERS) != 0)
+		return find_group(series, OTHERS);
 	group = array_add(&series->groups);
 	if (!group)
 		return NULL;
