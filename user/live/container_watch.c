@@ -317,9 +317,9 @@ static int search(struct container_watch *watch, struct error *error)
 				 "cannot profile container %s: more than %d containers match; use "
 				 "--cgroup for one that has them all",
 				 watch->text, PKBPF_TARGET_CGROUPS_MAX);
-	if (err == -ENOMEM)
-		return error_set(error, ENOMEM, "cannot profile container %s: out of memory",
-				 watch->text);
+	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
+		return error_set(error, -err, "cannot profile container %s: %s", watch->text,
+				 strerror(-err));
 	return choose(watch, error);
 }
 

@@ -17,6 +17,20 @@
 
 #include "temp_tree.h"
 
+static int path_without_descriptors(struct cgroup_root *root, uint64_t id)
+{
+	struct rlimit limit, none;
+	char path[PATH_MAX];
+	int err;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = (struct rlimit){0, limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	err = cgroup_root_path(root, id, path, sizeof(path));
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return err;
+}
+
 /* Handles are root's; without them the tree is searched. */
 static void searches_without_handles(void **state)
 {
@@ -51,6 +65,8 @@ static void searches_without_handles(void **state)
 	/* No room for the path. */
 	assert_int_equal(cgroup_root_path(root, deep, path, 6), -ENAMETOOLONG);
 	assert_int_equal(cgroup_root_path(root, deep, path, 7), 0);
+	/* Not found is not gone. */
+	assert_int_equal(path_without_descriptors(root, deep), -EMFILE);
 	assert_int_equal(seteuid(user), 0);
 	cgroup_root_close(root);
 	temp_tree_done(&tree);
@@ -76,20 +92,6 @@ static void knows_where_it_is(void **state)
 	assert_null(cgroup_root_open_at(temp_tree_path(&tree, "none")));
 	cgroup_root_close(NULL);
 	temp_tree_done(&tree);
-}
-
-static int path_without_descriptors(struct cgroup_root *root, uint64_t id)
-{
-	struct rlimit limit, none;
-	char path[PATH_MAX];
-	int err;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	none = (struct rlimit){0, limit.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	err = cgroup_root_path(root, id, path, sizeof(path));
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return err;
 }
 
 /* The hierarchy of this machine, if it has one, with a cgroup of our own, if we may. */

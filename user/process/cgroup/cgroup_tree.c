@@ -44,6 +44,10 @@ static int visit_below(struct walk *walk, const char *parent)
 	if (snprintf(folder, sizeof(folder), "%s%s", walk->root, parent) >= (int)sizeof(folder))
 		return 0;
 	directory = opendir(folder);
+	/* Removed or unreadable ones have no children; without a descriptor or memory nothing is
+	 * known of them. */
+	if (!directory && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
 	while (directory && !ret && (entry = readdir(directory))) {
 		char *path;
 

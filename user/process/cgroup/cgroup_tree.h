@@ -12,8 +12,9 @@
  * directory's entry. A value other than 0 ends the search. */
 typedef int (*cgroup_visit_fn)(void *context, const char *path, uint64_t id);
 
-/* Returns the value that ended the search; 0: none did; -ENOMEM; -E2BIG: more directories than
- * the maximum. Removed and unreadable directories have no children. */
+/* Returns the value that ended the search; 0: none did; -ENOMEM, -EMFILE, -ENFILE: some could
+ * not be read; -E2BIG: more directories than the maximum. Removed and unreadable directories have
+ * no children. */
 int cgroup_tree_walk(const char *root, cgroup_visit_fn visit, void *context);
 /* The same of the directory `below` the root, which is visited first. */
 int cgroup_tree_walk_below(const char *root, const char *below, cgroup_visit_fn visit,
