@@ -30,7 +30,8 @@
 #define CODE_REST_MS 10
 #define CODE_LOOK_MS ((int)(CODE_HISTORY_LOOK_NS / NS_PER_MS))
 /* How often the block devices are looked at: a folder of sysfs with a few entries. */
-#define NOTE_DEVICES_NS (NS_PER_SECOND / 10)
+#define NOTE_DEVICES_NS		(NS_PER_SECOND / 10)
+#define SPARING_NOTE_DEVICES_NS NS_PER_SECOND
 /* A generation of names: what an endless row of intervals may hold of it, twice at most. */
 #define MAX_NAMES_BYTES (24U << 20)
 /* So does its age: places that were seen once would be kept as long as there is room. */
@@ -137,7 +138,8 @@ static void note_devices(struct live_capture *live)
 	if (!(live->options.session.kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO) ||
 	    now_ns < live->note_devices_ns)
 		return;
-	live->note_devices_ns = now_ns + NOTE_DEVICES_NS;
+	live->note_devices_ns = now_ns + (live->options.session.sparing ? SPARING_NOTE_DEVICES_NS
+									: NOTE_DEVICES_NS);
 	device_names_note(&live->device_names, "/sys");
 }
 
