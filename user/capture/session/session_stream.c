@@ -21,7 +21,7 @@
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
 /* A machine that starts a hundred programs a second would wake us as often. The few samples of
  * programs that are younger are sent with their stack's memory. */
-#define SPARING_PAUSE_NS (60 * NS_PER_MS)
+#define SPARING_PAUSE_NS (40 * NS_PER_MS)
 /* Longest delay between the time stamp of a record and its arrival in the ring. Interrupts in
  * between take microseconds, a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
