@@ -167,11 +167,37 @@ static void files_that_were_asked_about_long_ago_are_closed(void **state)
 	close(fd);
 }
 
+static void strings_are_given_up_beyond_a_limit(void **state)
+{
+	uint64_t offset = find_place(PIE, "local_function").offset;
+	struct question question = question_of(7, 0, PIE, offset);
+	int fd = open(PIE, O_RDONLY);
+	const uint32_t others[] = {99};
+	size_t before;
+	char name[64];
+
+	assert_int_equal(ask(&question, fd, name), 0);
+	before = names_service_strings();
+	assert_true(before > 1);
+	assert_int_equal(forget(others, sizeof(others)), 0);
+	assert_int_equal(names_service_strings(), before);
+	names_service_limit_strings(before - 1);
+	assert_int_equal(forget(others, sizeof(others)), 0);
+	assert_int_equal(names_service_strings(), 0);
+	/* The file that was not forgotten is read again. */
+	assert_int_equal(ask(&question, fd, name), 0);
+	assert_string_equal(name, "local_function");
+	assert_true(names_service_strings() <= before);
+	names_service_limit_strings(1U << 18);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_question_is_refused),
 		cmocka_unit_test(an_id_of_another_edition_is_another_file),
+		cmocka_unit_test(strings_are_given_up_beyond_a_limit),
 		cmocka_unit_test(files_that_were_asked_about_long_ago_are_closed),
 	};
 

@@ -34,6 +34,14 @@ static struct service {
 	const struct reader_request *request; /* that is being answered */
 } service;
 
+/* About 30 MB. */
+static size_t strings_max = 1U << 18;
+
+void names_service_limit_strings(size_t count)
+{
+	strings_max = count;
+}
+
 static struct named_file *file_of(uint32_t id)
 {
 	return id < service.files.count && service.files.items[id].used ? &service.files.items[id]
@@ -120,6 +128,23 @@ static void close_oldest(void)
 		close_file(oldest);
 }
 
+/* Strings of files that were forgotten are among those of others. The files that are still there
+ * are read again when somebody asks about them. */
+static void renew(void)
+{
+	if (service.elf)
+		symbolizer_free(service.elf);
+	if (service.strings)
+		string_pool_free(service.strings);
+	service.elf = NULL;
+	service.strings = NULL;
+}
+
+size_t names_service_strings(void)
+{
+	return service.strings ? string_pool_count(service.strings) : 0;
+}
+
 static void forget(const uint32_t *ids, size_t count)
 {
 	bool *is_used = malloc(service.files.count + 1);
@@ -140,6 +165,8 @@ static void forget(const uint32_t *ids, size_t count)
 	if (service.elf)
 		symbolizer_forget_files(service.elf, is_used, service.files.count);
 	free(is_used);
+	if (names_service_strings() > strings_max)
+		renew();
 }
 
 static int take_file(const struct names_question *question, const char *path, int fd)

@@ -11,5 +11,8 @@
 int names_service_answer(const struct reader_request *request, struct reader_reply *reply);
 /* READER_FORGETS_FILES: the question is a list of ids (u32). */
 int names_service_forget(const struct reader_request *request, struct reader_reply *reply);
+/* Distinct strings that are kept; beyond a limit they are given up when files are forgotten. */
+size_t names_service_strings(void);
+void names_service_limit_strings(size_t count);
 
 #endif
