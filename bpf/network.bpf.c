@@ -22,9 +22,7 @@
 #define TRACEPOINT_FRAMES 3
 
 /* errno of the network, and two that are common to all files. */
-#define EPIPE	      32
 #define ENETDOWN      100
-#define ECONNRESET    104
 #define ENOTCONN      107
 #define EHOSTUNREACH  113
 #define EADDRNOTAVAIL 99
@@ -213,6 +211,7 @@ static __always_inline void connect_begins(struct sock *sk, __u64 now_ns)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct network_socket *socket = socket_in_use(sk, pid_tgid);
+	struct network_sleep *sleep;
 
 	if (!socket)
 		return;
@@ -223,8 +222,10 @@ static __always_inline void connect_begins(struct sock *sk, __u64 now_ns)
 		return;
 	socket->begin_ns = now_ns;
 	/* So that a sleep in this call is noted. */
-	bpf_task_storage_get(&network_sleeps, bpf_get_current_task_btf(), NULL,
-			     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	sleep = bpf_task_storage_get(&network_sleeps, bpf_get_current_task_btf(), NULL,
+				     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (sleep)
+		sleep->has_asked = 1;
 }
 
 /* Anywhere: mostly in the interrupt that brought the answer. */

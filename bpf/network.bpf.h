@@ -81,7 +81,7 @@ struct network_sleep {
 	__u64 argument;	    /* first one of the call */
 	__u64 run_delay_ns; /* of the thread, when the first sleep of the call began */
 	__u32 call;	    /* its number */
-	__u32 reserved;
+	__u32 has_asked;    /* it has sent a SYN: the end of the connection is noted elsewhere */
 };
 
 struct {

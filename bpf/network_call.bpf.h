@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bytes through pipes, and connections of UNIX sockets; and how the end of a system call tells of
- * them. No tracepoint of the kernel is nearer; network_function.bpf.h has what costs less where
- * functions can be traced. Included by one program file, because its map is here. */
+/* Bytes through pipes, connections of UNIX sockets, and connections of TCP that fail before a
+ * packet is sent; and how the end of a system call tells of them. No tracepoint of the kernel is
+ * nearer; network_function.bpf.h has what costs less where functions can be traced. Included by one
+ * program file, because its map is here. */
 #ifndef PKBPF_NETWORK_CALL_BPF_H
 #define PKBPF_NETWORK_CALL_BPF_H
 
@@ -213,10 +214,10 @@ static __noinline __u32 pipe_moved(const struct network_pipe_id *id, __u64 bytes
 
 /* ---- connections of UNIX sockets ---- */
 
-/* The row of a peer of a UNIX socket, without noting it with the socket: connections are rarer than
- * messages. */
-static __always_inline struct pkbpf_network_row *unix_row(struct pkbpf_network_key *key,
-							  struct network_name *name)
+/* The row of a peer of the current thread, without noting it with the socket: connections are rarer
+ * than messages. */
+static __always_inline struct pkbpf_network_row *row_of_call(struct pkbpf_network_key *key,
+							     struct network_name *name)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 number;
@@ -229,14 +230,17 @@ static __always_inline struct pkbpf_network_row *unix_row(struct pkbpf_network_k
 	return bpf_map_lookup_elem(&network_rows, &number);
 }
 
-/* The socket of a file; NULL: not of UNIX. */
-static __always_inline struct sock *unix_socket(const struct call_file *file)
+static __always_inline struct sock *file_socket(const struct call_file *file)
 {
 	struct file *of = file->file;
 	struct socket *socket = BPF_CORE_READ(of, private_data);
-	struct sock *sk = BPF_CORE_READ(socket, sk);
 
-	return sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX ? sk : NULL;
+	return BPF_CORE_READ(socket, sk);
+}
+
+static __always_inline bool is_unix(struct sock *sk)
+{
+	return sk && BPF_CORE_READ(sk, __sk_common.skc_family) == AF_UNIX;
 }
 
 /* The peer that connect() was asked for, in the form of those that are connected. The address is in
@@ -297,7 +301,7 @@ static __noinline int unix_connected(struct sock *sk, const void *address, __u32
 		read_asked(address, length, is_copy, sk, &key.peer, &name);
 	else
 		network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
-	row = unix_row(&key, &name);
+	row = row_of_call(&key, &name);
 	if (!row)
 		return 0;
 	if (result)
@@ -314,9 +318,73 @@ static __noinline int unix_accepted(struct sock *sk)
 	struct pkbpf_network_row *row;
 
 	network_peer_of(sk, PKBPF_NETWORK_UNKNOWN_ROLE, &key.peer, &name);
-	row = unix_row(&key, &name);
+	row = row_of_call(&key, &name);
 	if (row)
 		__sync_fetch_and_add(&row->accepts, 1);
+	return 0;
+}
+
+/* ---- connections of TCP that fail at once ---- */
+
+#define EPIPE	     32
+#define ECONNABORTED 103
+#define ECONNRESET   104
+#define ETIMEDOUT    110
+#define ECONNREFUSED 111
+
+/* What a peer has answered, or not, may be told by a second call of connect(). */
+static __always_inline bool is_answer(__u32 error)
+{
+	return error == ECONNREFUSED || error == ETIMEDOUT || error == ECONNABORTED ||
+	       error == ECONNRESET || error == EPIPE;
+}
+
+/* struct sockaddr_in, and sockaddr_in6, which has one more word before the address */
+struct inet_asked {
+	__u16 family, port;
+	__u32 words[6];
+};
+
+/* Without a route nothing is sent, so no state of the socket changes. */
+static __noinline int inet_connected(struct sock *sk, const void *address, bool is_copy,
+				     __s32 result)
+{
+	struct network_sleep *sleep =
+		bpf_task_storage_get(&network_sleeps, bpf_get_current_task_btf(), NULL, 0);
+	bool has_asked = sleep && sleep->has_asked;
+	struct pkbpf_network_key key = {};
+	struct network_name name = {};
+	struct inet_asked asked = {};
+	struct pkbpf_network_row *row;
+	__u32 *to = (__u32 *)key.peer.address;
+
+	if (sleep)
+		sleep->has_asked = 0;
+	if (has_asked || result >= 0 || !is_connect_failure(-result) || is_answer(-result) ||
+	    BPF_CORE_READ(sk, sk_protocol) != PKBPF_NETWORK_TCP)
+		return 0;
+	/* That of IPv4 is shorter than what is read. */
+	if (is_copy ? bpf_probe_read_kernel(&asked, 8, address)
+		    : bpf_probe_read_user(&asked, 8, address))
+		return 0;
+	if (asked.family == AF_INET6 &&
+	    (is_copy ? bpf_probe_read_kernel(&asked, sizeof(asked) - 4, address)
+		     : bpf_probe_read_user(&asked, sizeof(asked) - 4, address)))
+		return 0;
+	key.peer.protocol = PKBPF_NETWORK_TCP;
+	key.peer.role = PKBPF_NETWORK_CLIENT;
+	key.peer.net = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	key.peer.port = bpf_ntohs(asked.port);
+	if (asked.family == AF_INET || is_mapped((void *)&asked.words[1])) {
+		key.peer.family = PKBPF_NETWORK_IPV4;
+		to[0] = asked.family == AF_INET ? asked.words[0] : asked.words[4];
+	} else {
+		key.peer.family = PKBPF_NETWORK_IPV6;
+		__builtin_memcpy(key.peer.address, &asked.words[1], sizeof(key.peer.address));
+	}
+	row = row_of_call(&key, &name);
+	if (row)
+		network_add_failure(row, -result);
 	return 0;
 }
 
@@ -390,12 +458,14 @@ static __always_inline __u32 call_ends(struct pt_regs *regs, __u32 kind, __s64 r
 		return file_moved(&file, result, *ret_sent);
 	}
 	if (file.type == S_IFSOCK && kind >= PKBPF_NETWORK_END_CONNECT && !is_compat()) {
-		struct sock *sk = unix_socket(&file);
+		struct sock *sk = file_socket(&file);
 
-		if (sk && kind == PKBPF_NETWORK_END_CONNECT)
+		if (!is_unix(sk) && kind == PKBPF_NETWORK_END_CONNECT)
+			inet_connected(sk, (void *)CALL_SECOND(regs), false, result);
+		else if (is_unix(sk) && kind == PKBPF_NETWORK_END_CONNECT)
 			unix_connected(sk, (void *)CALL_SECOND(regs), CALL_THIRD(regs), false,
 				       result);
-		else if (sk)
+		else if (is_unix(sk))
 			unix_accepted(sk);
 	}
 	return 0;

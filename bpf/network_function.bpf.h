@@ -90,6 +90,16 @@ CALL_FUNCTION(vmsplice, PKBPF_NETWORK_END_VMSPLICE)
 CONNECT_FUNCTION(unix_stream_connect)
 CONNECT_FUNCTION(unix_dgram_connect)
 
+SEC("?fexit/inet_stream_connect")
+int network_inet_stream_connect(__u64 *ctx)
+{
+	struct socket *socket = (void *)ctx[0];
+
+	if (network_in_interval())
+		inet_connected(socket->sk, (void *)ctx[1], true, (__s32)ctx[4]);
+	return 0;
+}
+
 /* Where its result is depends on the kernel; but only what it has accepted has a socket. */
 SEC("?fexit/unix_accept")
 int network_unix_accept(__u64 *ctx)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
-# Two pairs of network namespaces, joined by veth, with the same addresses: their peers are told apart.
+# Two pairs of network namespaces, joined by veth, with the same addresses: their peers are told apart. In one without a route
+# connections fail before a packet is sent: each is counted once.
 # usage: test_network_namespaces.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -67,5 +68,38 @@ for line in open("pids"):
 END
 python3 check.py >checked || fail "$(cat checked)"
 [ "$(grep -c ^ok: checked)" = 4 ] || fail "$(cat checked)"
+
+begin "connections without a route"
+cat >fail.py <<'END'
+import socket, time
+def fails(family, address, times, blocking=True, calls=1):
+    for _ in range(times):
+        with socket.socket(family, socket.SOCK_STREAM) as connection:
+            connection.setblocking(blocking)
+            for call in range(calls):
+                if call:
+                    time.sleep(0.02)
+                try:
+                    connection.connect(address)
+                except OSError:
+                    pass
+time.sleep(0.3)
+fails(socket.AF_INET, ("127.0.0.1", 1), 3)
+fails(socket.AF_INET, ("127.0.0.1", 2), 4, False, 2)  # the second call tells what came of the first one
+fails(socket.AF_INET, ("192.0.2.1", 80), 5, False)
+fails(socket.AF_INET6, ("2001:db8::1", 80), 6)
+fails(socket.AF_INET6, ("::ffff:192.0.2.2", 80), 7)
+END
+record -e network -o fail.json -- unshare -n sh -c 'ip link set lo up; exec python3 fail.py'
+cat >fail_check.py <<'END'
+import json
+peers = json.load(open("fail.json"))["peers"]
+found = {p["peer"].split(" (")[0]: [(f["errno"], f["count"]) for f in p["failures"]] for p in peers if p["failures"]}
+wanted = {"tcp 127.0.0.1:1": [(111, 3)], "tcp 127.0.0.1:2": [(111, 4)], "tcp 192.0.2.1:80": [(101, 5)],
+          "tcp [2001:db8::1]:80": [(101, 6)], "tcp 192.0.2.2:80": [(101, 7)]}
+print("ok:" if found == wanted else "FAILED:", found)
+END
+python3 fail_check.py >checked || fail "$(cat checked)"
+grep -q ^ok: checked || fail "$(cat checked)"
 
 conclude

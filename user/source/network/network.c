@@ -42,7 +42,7 @@ enum {
 	NEW_PIPES = CALL + 1,
 	OLD_PIPES = NEW_PIPES + 4,
 	ENDS = OLD_PIPES + 2,
-	TRACEPOINTS = ENDS + 6,
+	TRACEPOINTS = ENDS + 7,
 	FUNCTIONS = TRACEPOINTS + 2,
 	PROGRAMS = FUNCTIONS + 8,
 };
@@ -76,6 +76,7 @@ static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_pr
 		skeleton->progs.network_unix_stream_connect,
 		skeleton->progs.network_unix_dgram_connect,
 		skeleton->progs.network_unix_accept,
+		skeleton->progs.network_inet_stream_connect,
 		skeleton->progs.network_receive,
 		skeleton->progs.network_send,
 		skeleton->progs.network_inet_recvmsg,
