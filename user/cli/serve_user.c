@@ -45,7 +45,8 @@ static int choose(const char *name, const struct stat *store, struct user *ret_u
 
 static int give_folder(int parent_fd, const char *name, const struct user *user, int depth);
 
-/* Regular files and folders of root; links are not followed. */
+/* Regular files and folders of root; links are not followed, and a file with another name is that
+ * one's as well. */
 static int give(int folder_fd, const char *name, const struct user *user, int depth)
 {
 	struct stat st;
@@ -54,10 +55,16 @@ static int give(int folder_fd, const char *name, const struct user *user, int de
 		return -errno;
 	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
 		return give_folder(folder_fd, name, user, depth + 1);
-	if (!S_ISREG(st.st_mode) || st.st_uid != 0)
+	if (!S_ISREG(st.st_mode) || st.st_uid != 0 || st.st_nlink != 1)
 		return 0;
 	return fchownat(folder_fd, name, user->uid, user->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
 											: 0;
+}
+
+/* What others may write to can hold links to files of root by now. */
+static bool is_of_root_alone(const struct stat *st)
+{
+	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 /* Its contents first: an end in the middle leaves a folder that is still root's, and is gone
@@ -75,17 +82,36 @@ static int give_folder(int parent_fd, const char *name, const struct user *user,
 			close(fd);
 		return err;
 	}
-	while (!err && (entry = readdir(folder)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			err = give(fd, entry->d_name, user, depth);
-	if (!err &&
-	    (fstat(fd, &st) < 0 || (st.st_uid == 0 && fchown(fd, user->uid, user->gid) < 0)))
+	if (fstat(fd, &st) < 0)
 		err = -errno;
+	else if (is_of_root_alone(&st)) {
+		while (!err && (entry = readdir(folder)))
+			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+				err = give(fd, entry->d_name, user, depth);
+		if (!err && fchown(fd, user->uid, user->gid) < 0)
+			err = -errno;
+	}
 	closedir(folder);
 	return err;
 }
 
-static int open_store(const char *store, struct stat *ret_st, struct error *error)
+static bool is_ours(uid_t uid, const char *name)
+{
+	const struct passwd *account = getpwnam(name ? name : SERVE_USER_ACCOUNT);
+
+	return uid == geteuid() || uid == SERVE_USER_ID || (account && account->pw_uid == uid);
+}
+
+/* Somebody else may have made it before us, to get the history. */
+static bool is_planted(int store_fd, const struct stat *store, const char *name)
+{
+	struct stat parent;
+
+	return !is_ours(store->st_uid, name) && fstatat(store_fd, "..", &parent, 0) == 0 &&
+	       parent.st_mode & S_IWOTH && parent.st_uid != store->st_uid;
+}
+
+static int open_store(const char *store, const char *name, struct stat *ret_st, struct error *error)
 {
 	_cleanup_close_ int fd = -1;
 
@@ -96,6 +122,11 @@ static int open_store(const char *store, struct stat *ret_st, struct error *erro
 	if (fd < 0 || fstat(fd, ret_st) < 0)
 		return error_set(error, errno, "cannot open the store %s: %s", store,
 				 strerror(errno));
+	if (is_planted(fd, ret_st, name))
+		return error_set(error, EACCES,
+				 "cannot use the store %s: it belongs to user %u, in a directory "
+				 "that all may write; choose another --store",
+				 store, (unsigned int)ret_st->st_uid);
 	return take_fd(fd);
 }
 
@@ -129,7 +160,7 @@ int serve_user_become(const char *name, const char *store, bool *ret_is_root, st
 	int err;
 
 	*ret_is_root = false;
-	fd = open_store(store, &st, error);
+	fd = open_store(store, name, &st, error);
 	if (fd < 0)
 		return fd;
 	if (geteuid() != 0)

@@ -109,14 +109,21 @@ static int open_socket(struct listen_address *address)
 {
 	int fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1, err;
 	bool is_path = address->any.sa_family == AF_UNIX;
+	mode_t before;
 
 	if (fd < 0)
 		return -errno;
 	if (is_path)
 		remove_stale(address);
-	if ((is_path || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0) &&
-	    bind(fd, &address->any, address->length) == 0 &&
-	    (!is_path || chmod(address->path.sun_path, 0660) == 0) && listen(fd, BACKLOG) == 0 &&
+	/* Of the owner and the group from the beginning: by its name it could be another file. */
+	before = umask(0117);
+	err = (is_path || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) == 0) &&
+			      bind(fd, &address->any, address->length) == 0
+		      ? 0
+		      : -errno;
+	umask(before);
+	errno = -err;
+	if (err == 0 && listen(fd, BACKLOG) == 0 &&
 	    (is_path || getsockname(fd, &address->any, &address->length) == 0))
 		return fd;
 	err = errno;
