@@ -40,6 +40,7 @@ begin_seconds=$SECONDS
 run 5 -e cpu -F 199 -d 500ms -f folded -- "$workloads/spin" 2 5
 is_folded out
 [ $((SECONDS - begin_seconds)) -ge 1 ] || fail "the command did not run to its end"
+grep -q 'spin goes on to its end, Ctrl-C ends it' err || fail "nothing says that it goes on: $(cat err)"
 
 begin "SIGTERM to the profiler ends the command, too"
 "$pkbpf" -e cpu -v -f folded -o i.folded -- "$workloads/spin" 60 2>err &

@@ -305,7 +305,8 @@ static const struct option_row own_options[] = {
 	 "output file, - for stdout; the suffix selects the format; repeatable", OUTPUT_GROUP,
 	 .repeatable = true, .completes = OPTION_COMPLETES_FILE, .form = OPTION_PARSED,
 	 .parse = parse_output},
-	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
+	{'f', "format", "NAME",
+	 "format of the next --output, or of the one before it at the end; of stdout without any",
 	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_format},
 	{0},
 };

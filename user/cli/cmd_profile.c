@@ -397,12 +397,26 @@ static int wait_for_command(struct profiling *profiling)
 {
 	if (profiling->end == RUN_TIME_IS_UP) {
 		if (live_run_command_runs(profiling->run))
-			console_note(profiling->console, "waiting for %s to exit",
+			console_note(profiling->console,
+				     "the time is up and the outputs are written; %s goes on to "
+				     "its end, Ctrl-C ends it",
 				     profiling->live.targets.command[0]);
 		live_run_wait_for_command(profiling->run);
 		pass_signal_on(profiling);
 	}
 	return live_run_command_status(profiling->run);
+}
+
+/* Nothing has run yet that would have to be told. */
+static bool is_interrupted(struct profiling *profiling)
+{
+	bool is_private;
+
+	if (!stop_signals_received(profiling->signals, &is_private))
+		return false;
+	console_error(profiling->console,
+		      "interrupted before the recording began: nothing is recorded");
+	return true;
 }
 
 static int run(struct profiling *profiling)
@@ -411,6 +425,8 @@ static int run(struct profiling *profiling)
 	int err, status, command_status;
 
 	err = live_run_start(profiling->run, &error);
+	if (is_interrupted(profiling))
+		return EXIT_STATUS_FAILED;
 	if (err < 0)
 		return fail(profiling, &error, status_of_capture(err));
 	if (live_run_has_command(profiling->run)) {

@@ -94,11 +94,16 @@ int options_check_outputs(struct cli_options *options, struct error *error)
 {
 	struct output_request *request;
 
-	if (options->pending_format && options->outputs.count > 0)
-		return error_set(error, EINVAL,
-				 "--format %s follows the last --output; put it before the "
-				 "--output it belongs to",
-				 options->pending_format);
+	/* "-o FILE -f NAME" means what "-f NAME -o FILE" does. */
+	if (options->pending_format && options->outputs.count > 0) {
+		request = &options->outputs.items[options->outputs.count - 1];
+		if (request->format)
+			return error_set(error, EINVAL,
+					 "--format %s belongs to no --output: %s has one",
+					 options->pending_format, request->path);
+		request->format = options->pending_format;
+		options->pending_format = NULL;
+	}
 	if (options->outputs.count > 0)
 		return 0;
 	request = array_add(&options->outputs);

@@ -77,23 +77,37 @@ static int parse_comm(void *context, const char *value, struct error *error)
 
 /* ---- what is measured ---- */
 
+static int refuse_source(const char *name, struct error *error)
+{
+	struct near_match near = {0};
+	char list[256] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; source_at(i); i++) {
+		near_match_offer(&near, name, source_at(i)->name);
+		if (length < sizeof(list))
+			length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+						   i ? "," : "", source_at(i)->name);
+	}
+	/* Some need options of their own, and all together cost much. */
+	if (!strcmp(name, "all"))
+		return error_set(error, EINVAL,
+				 "invalid value 'all' for --events: name the kinds that you need, "
+				 "of %s",
+				 list);
+	if (near.word)
+		return error_set(error, EINVAL, "invalid value '%s' for --events; did you mean %s?",
+				 name, near.word);
+	return error_set(error, EINVAL, "invalid value '%s' for --events: expected some of %s",
+			 name, list);
+}
+
 static int add_source(struct cli_options *options, const char *name, struct error *error)
 {
 	const struct source_ops *source = source_by_name(name);
-	struct near_match near = {0};
 
-	if (!source) {
-		for (size_t i = 0; source_at(i); i++)
-			near_match_offer(&near, name, source_at(i)->name);
-		if (near.word)
-			return error_set(error, EINVAL,
-					 "invalid value '%s' for --events; did you mean %s?", name,
-					 near.word);
-		return error_set(error, EINVAL,
-				 "invalid value '%s' for --events: unknown kind of event; see "
-				 "pkbpf --help all",
-				 name);
-	}
+	if (!source)
+		return refuse_source(name, error);
 	for (size_t i = 0; i < options->source_count; i++) {
 		if (options->sources[i] == source)
 			return 0;
@@ -315,7 +329,8 @@ static const struct option_row rows[] = {
 	 .form = OPTION_DURATION, AT(live.trace_ns)},
 	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
 	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
-	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
+	{'f', "format", "NAME",
+	 "format of the next --output, or of the one before it at the end; of stdout without any",
 	 OUTPUT, .repeatable = true, .completes = OPTION_COMPLETES_FORMAT, .form = OPTION_PARSED,
 	 .parse = parse_format},
 	{0, "full", NULL, "text report: all tables, not only the first page", OUTPUT, FLAG(full),

@@ -34,6 +34,7 @@ int whole_outputs_add(struct whole_outputs *outputs, file_formats *formats, cons
 		      struct error *error)
 {
 	const struct file_format *format = outputs->pending;
+	bool is_named = format;
 
 	if (outputs->count == WHOLE_OUTPUTS_MAX)
 		return error_set(error, EINVAL, "more than %d times --output", WHOLE_OUTPUTS_MAX);
@@ -41,21 +42,27 @@ int whole_outputs_add(struct whole_outputs *outputs, file_formats *formats, cons
 		format = file_format_by_suffix(formats, path);
 	if (!format && strcmp(path, "-") == 0)
 		format = formats(0);
-	if (!format)
-		return error_set(error, EINVAL,
-				 "cannot tell the format of %s by its suffix; use --format", path);
-	outputs->items[outputs->count++] = (struct whole_output){path, format};
+	outputs->items[outputs->count++] = (struct whole_output){path, format, is_named};
 	outputs->pending = NULL;
 	return 0;
 }
 
 int whole_outputs_finish(struct whole_outputs *outputs, file_formats *formats, struct error *error)
 {
-	if (outputs->pending && outputs->count)
-		return error_set(error, EINVAL,
-				 "--format %s follows the last --output; put it before the "
-				 "--output it belongs to",
-				 outputs->pending->name);
+	struct whole_output *last = outputs->count ? &outputs->items[outputs->count - 1] : NULL;
+
+	if (outputs->pending && last && last->is_named)
+		return error_set(error, EINVAL, "--format %s belongs to no --output: %s has one",
+				 outputs->pending->name, last->path);
+	if (outputs->pending && last) {
+		last->format = outputs->pending;
+		outputs->pending = NULL;
+	}
+	for (size_t i = 0; i < outputs->count; i++)
+		if (!outputs->items[i].format)
+			return error_set(error, EINVAL,
+					 "cannot tell the format of %s by its suffix; use --format",
+					 outputs->items[i].path);
 	return outputs->count ? 0 : whole_outputs_add(outputs, formats, "-", error);
 }
 

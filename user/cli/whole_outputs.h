@@ -12,15 +12,16 @@
 #define WHOLE_OUTPUTS_MAX 16
 
 struct whole_output {
-	const char *path; /* "-": stdout */
-	const struct file_format *format;
+	const char *path;		  /* "-": stdout */
+	const struct file_format *format; /* before whole_outputs_finish() NULL: not told yet */
+	bool is_named;			  /* by -f, not by its suffix */
 };
 
 /* Of fixed size: who frees the options of a verb knows nothing of them. */
 struct whole_outputs {
 	struct whole_output items[WHOLE_OUTPUTS_MAX];
 	size_t count;
-	const struct file_format *pending; /* of the next -o */
+	const struct file_format *pending; /* of the next -o, or of the last one */
 };
 
 /* -f, -o, and what holds after the last of them: without an -o it is stdout, in the first format

@@ -72,7 +72,7 @@ static const struct {
 	/* Which is earlier is known with the recording. */
 	{&command_report, "a.pkbpf --from 30s --to 2026-11-27T13:46:00", NULL},
 	{&command_report, "a.pkbpf --from yesterday", "--from"},
-	{&command_report, "a.pkbpf -o a.txt -f folded", "--format folded follows"},
+	{&command_report, "a.pkbpf -f text -o a.txt -f folded", "--format folded belongs to no"},
 	{&command_diff, "a b", NULL},
 	{&command_diff, "a", "diff"},
 	{&command_diff, "", "diff"},

@@ -62,7 +62,9 @@ static void what_cannot_be_together_is_said(void **state)
 		{"--debuginfod-limit 5s", "--debuginfod-limit requires --debuginfod"},
 		{"-e live", "--events live requires alloc: -e alloc,live"},
 		{"-e cpu,live", "--events live requires alloc: -e alloc,live"},
-		{"-o a.txt -f folded", "--format folded follows the last --output"},
+		{"-f text -o a.txt -f folded",
+		 "--format folded belongs to no --output: a.txt has one"},
+		{"-e all", "name the kinds that you need, of cpu,offcpu,"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -125,6 +125,19 @@ static void a_format_goes_with_the_output_behind_it(void **state)
 	assert_string_equal(outputs.items[1].format->name, "text");
 }
 
+static void a_format_behind_the_last_output_is_that_one_s(void **state)
+{
+	struct whole_outputs outputs = {0};
+	struct error error;
+
+	assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "a.txt", &error), 0);
+	assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "b.gif", &error), 0);
+	assert_int_equal(whole_outputs_set_format(&outputs, formats_of_test, "json", &error), 0);
+	assert_int_equal(whole_outputs_finish(&outputs, formats_of_test, &error), 0);
+	assert_string_equal(outputs.items[0].format->name, "text");
+	assert_string_equal(outputs.items[1].format->name, "json");
+}
+
 static void without_one_stdout_has_the_first_format(void **state)
 {
 	struct whole_outputs outputs = {0}, other = {0};
@@ -140,7 +153,7 @@ static void without_one_stdout_has_the_first_format(void **state)
 
 static void wrong_outputs_are_told(void **state)
 {
-	struct whole_outputs outputs = {0};
+	struct whole_outputs outputs = {0}, unknown = {0};
 	struct error error;
 
 	assert_int_equal(whole_outputs_set_format(&outputs, formats_of_test, "jsn", &error),
@@ -149,14 +162,17 @@ static void wrong_outputs_are_told(void **state)
 	assert_int_equal(whole_outputs_set_format(&outputs, formats_of_test, "zzz", &error),
 			 -EINVAL);
 	assert_non_null(strstr(error.text, "expected text, json"));
-	assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "a.gif", &error), -EINVAL);
+	assert_int_equal(whole_outputs_add(&unknown, formats_of_test, "a.gif", &error), 0);
+	assert_int_equal(whole_outputs_finish(&unknown, formats_of_test, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "cannot tell the format of a.gif"));
-	for (int i = 0; i < WHOLE_OUTPUTS_MAX; i++)
+	for (int i = 0; i < WHOLE_OUTPUTS_MAX - 1; i++)
 		assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "a.txt", &error), 0);
+	assert_int_equal(whole_outputs_set_format(&outputs, formats_of_test, "json", &error), 0);
+	assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "a.txt", &error), 0);
 	assert_int_equal(whole_outputs_add(&outputs, formats_of_test, "a.txt", &error), -EINVAL);
 	assert_int_equal(whole_outputs_set_format(&outputs, formats_of_test, "json", &error), 0);
 	assert_int_equal(whole_outputs_finish(&outputs, formats_of_test, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "--format json follows the last --output"));
+	assert_non_null(strstr(error.text, "--format json belongs to no --output: a.txt has one"));
 }
 
 int main(void)
@@ -167,6 +183,7 @@ int main(void)
 		cmocka_unit_test(outputs_are_known_by_what_they_hold),
 		cmocka_unit_test(a_time_in_a_name_makes_a_file_each_interval),
 		cmocka_unit_test(a_format_goes_with_the_output_behind_it),
+		cmocka_unit_test(a_format_behind_the_last_output_is_that_one_s),
 		cmocka_unit_test(without_one_stdout_has_the_first_format),
 		cmocka_unit_test(wrong_outputs_are_told),
 	};
