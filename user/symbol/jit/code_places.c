@@ -353,18 +353,18 @@ void code_places_decide(struct code_places *places, uint64_t read_to)
 	places->waits.count = kept;
 }
 
-/* Of a place that is about to be forgotten. */
-static void drop_waits(struct code_places *places, const struct code_place *place)
+/* Those of places that are about to be forgotten, all at once: there may be as many as places. */
+static void drop_rare_waits(struct code_places *places, uint32_t hits)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < places->waits.count; i++) {
-		const struct code_wait *wait = &places->waits.items[i];
+		const struct code_wait wait = places->waits.items[i];
 
-		if (wait->address == place->address)
-			places->readings.items[wait->reading].state = CODE_DROPPED;
+		if (code_places_find(places, wait.address)->hits < hits)
+			places->readings.items[wait.reading].state = CODE_DROPPED;
 		else
-			places->waits.items[kept++] = *wait;
+			places->waits.items[kept++] = wait;
 	}
 	places->waits.count = kept;
 }
@@ -387,6 +387,7 @@ uint64_t code_places_forget_rare(struct code_places *places, uint32_t hits)
 	size_t kept = 0;
 
 	code_places_sort(places);
+	drop_rare_waits(places, hits);
 	for (size_t i = 0; i < places->places.count; i++) {
 		struct code_place *place = &places->places.items[i];
 
@@ -396,10 +397,8 @@ uint64_t code_places_forget_rare(struct code_places *places, uint32_t hits)
 			places->places.items[kept++].hits /= 2;
 			continue;
 		}
-		if (place->wait_count) {
-			drop_waits(places, place);
+		if (place->wait_count)
 			dropped += place->hits;
-		}
 		free_lines(places, place);
 	}
 	places->places.count = places->sorted = kept;
