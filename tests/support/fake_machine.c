@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash_map.h"
 #include "event/event_queue.h"
 
 struct fake_comm {
-	uint32_t pid;
 	char comm[PKBPF_COMM_SIZE + 1];
 };
 
@@ -19,6 +19,7 @@ struct fake_machine {
 	uint64_t now_ns;
 	size_t played; /* bytes already sent by fake_play_new() */
 	ARRAY_OF(struct fake_comm) comms;
+	struct hash_map comm_of_pid; /* pid -> item of comms */
 };
 
 static void require(bool holds, const char *what)
@@ -39,27 +40,22 @@ static uint64_t advance(struct fake_machine *machine)
 
 static const char *comm_of(const struct fake_machine *machine, uint32_t pid)
 {
-	array_foreach(&machine->comms, each)
-		if (each->pid == pid)
-			return each->comm;
-	return "";
+	const uint64_t *item = hash_map_find(&machine->comm_of_pid, pid);
+
+	return item ? machine->comms.items[*item].comm : "";
 }
 
 static void set_comm(struct fake_machine *machine, uint32_t pid, const char *comm)
 {
-	struct fake_comm *found = NULL;
-	char copy[PKBPF_COMM_SIZE + 1];
+	struct fake_comm copy;
+	uint64_t *item;
+	bool added;
 
 	/* comm may point into comms, which may move */
-	snprintf(copy, sizeof(copy), "%s", comm);
-	array_foreach(&machine->comms, each)
-		if (each->pid == pid)
-			found = each;
-	if (!found)
-		found = array_add(&machine->comms);
-	require(found, "out of memory");
-	found->pid = pid;
-	memcpy(found->comm, copy, sizeof(copy));
+	snprintf(copy.comm, sizeof(copy.comm), "%s", comm);
+	item = hash_map_get(&machine->comm_of_pid, pid, machine->comms.count, &added);
+	require(item && (!added || array_add(&machine->comms)), "out of memory");
+	machine->comms.items[*item] = copy;
 }
 
 struct fake_machine *fake_machine_new(void)
@@ -77,6 +73,7 @@ void fake_machine_free(struct fake_machine *machine)
 		return;
 	event_buffer_done(&machine->records);
 	array_free(&machine->comms);
+	hash_map_done(&machine->comm_of_pid);
 	free(machine);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "fake_profile.h"
+#include "trials.h"
 #include "profile/shrink/profile_merge.h"
 
 #define SERVER "/usr/bin/server"
@@ -190,7 +191,7 @@ static void names_are_looked_up_a_few_at_a_time_before_a_merge(void **state)
 	assert_in_range(steps, places / 2, places - 1);
 	assert_int_equal(profile_stack_count(fixture->fake.profile), 1);
 	/* Where more comes than gets a name the memory is limited all the same, by what has one. */
-	for (int i = 0; i < 20000; i++) {
+	for (uint64_t i = 0; i < trials(20000); i++) {
 		add_new_place(fixture, address++ % 0x80000 + 0x400000);
 		add_new_place(fixture, address++ % 0x80000 + 0x400000);
 		aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
