@@ -187,9 +187,10 @@ static void let_go(struct pair_budget *budget, uint32_t pair, uint64_t now_ns,
 	budget->pairs[pair].since_ns = now_ns;
 }
 
-void pair_budget_poll(struct pair_budget *budget, struct pkbpf_span_row *rows, uint32_t row_count)
+void pair_budget_poll(struct pair_budget *budget, uint64_t now_ns, struct pkbpf_span_row *rows,
+		      uint32_t row_count)
 {
-	uint64_t now_ns = clock_now_ns(), time_ns = now_ns - budget->polled_ns, cost_ns, most_ns;
+	uint64_t time_ns = now_ns - budget->polled_ns, cost_ns, most_ns;
 	size_t count = budget->options.pairs->items.count;
 
 	if (!budget->parts.count || time_ns < POLL_NS)

@@ -29,8 +29,9 @@ void pair_budget_begin(struct pair_budget *budget, struct pkbpf_span_site *sites
  * probes on them. Errors: what the kernel says, with the sentence; -ENOMEM. */
 int pair_budget_take(struct pair_budget *budget, int fd, struct region_sites *sites,
 		     struct error *error);
-/* Lets go of what costs too much, and marks its rows. */
-void pair_budget_poll(struct pair_budget *budget, struct pkbpf_span_row *rows, uint32_t row_count);
+/* Lets go of what costs too much, and marks its rows. now_ns: CLOCK_MONOTONIC. */
+void pair_budget_poll(struct pair_budget *budget, uint64_t now_ns, struct pkbpf_span_row *rows,
+		      uint32_t row_count);
 /* Takes all probes off. */
 void pair_budget_remove(struct pair_budget *budget);
 void pair_budget_free(struct pair_budget *budget);

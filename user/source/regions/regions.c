@@ -412,7 +412,7 @@ static int regions_poll(struct source *source)
 
 	region_watch_files(source);
 	if (source->pair_budget)
-		pair_budget_poll(source->pair_budget, source->row_table.items,
+		pair_budget_poll(source->pair_budget, now_ns, source->row_table.items,
 				 source->row_table.count);
 	if (source->functions)
 		function_set_poll(source->functions, source->row_table.items,
