@@ -41,17 +41,6 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
 	return false;
 }
 
-static const char *check_loader(int fd, const Elf64_Phdr *segment)
-{
-	char loader[PATH_MAX] = "";
-	size_t size = segment->p_filesz < sizeof(loader) ? segment->p_filesz : sizeof(loader) - 1;
-
-	if (pread(fd, loader, size, (off_t)segment->p_offset) < 0)
-		return NULL;
-	loader[sizeof(loader) - 1] = '\0';
-	return strstr(loader, "ld-musl") ? "uses another C library (musl)" : NULL;
-}
-
 static const char *check_elf(int fd, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr segments[MAX_SEGMENTS];
@@ -64,7 +53,7 @@ static const char *check_elf(int fd, const Elf64_Ehdr *header)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		if (segments[i].p_type == PT_INTERP)
-			return check_loader(fd, &segments[i]);
+			return NULL;
 	return "is statically linked";
 }
 

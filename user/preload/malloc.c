@@ -60,7 +60,9 @@ static void (*real_free)(void *address);
 
 static char early[EARLY_BYTES] __attribute__((aligned(ALIGNMENT)));
 static size_t early_used;
-static __thread bool is_looking;
+/* volatile: glibc declares dlsym() as a leaf, which calls nothing of ours, so that compilers drop a
+ * store before it. But before 2.34 it allocates. */
+static __thread volatile bool is_looking;
 
 static bool is_early(const void *address)
 {

@@ -2,6 +2,7 @@
 /* The slow path of the sampler: draws distances, keeps the set of live samples, hits the probes. */
 #include "sampler.h"
 
+#include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -167,7 +168,22 @@ static void begin_child(void)
 		draw(&sampler_thread);
 }
 
-int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+typedef void fork_function(void);
+
+/* pthread_atfork() is linked into programs from glibc's archive, and is what musl has. By names
+ * that are looked up, since no library may be named that a C library lacks. */
+static void call_in_children(fork_function *child)
+{
+	int (*register_all)(fork_function *, fork_function *, fork_function *, void *) =
+		dlsym(RTLD_NEXT, "__register_atfork");
+	int (*at_fork)(fork_function *, fork_function *, fork_function *) =
+		register_all ? NULL : dlsym(RTLD_NEXT, "pthread_atfork");
+
+	if (register_all)
+		register_all(NULL, NULL, child, NULL);
+	else if (at_fork)
+		at_fork(NULL, NULL, child);
+}
 
 void sampler_begin(bool disable)
 {
@@ -178,5 +194,5 @@ void sampler_begin(bool disable)
 	interval = is_fixed ? wanted_interval() : SAMPLER_DEFAULT_INTERVAL;
 	if (sampler_thread.has_begun)
 		draw(&sampler_thread);
-	pthread_atfork(NULL, NULL, begin_child);
+	call_in_children(begin_child);
 }
