@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where the program begins and ends. */
 #include <malloc.h>
+#include <nss.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/large_memory.h"
 #include "base/roomy_stack.h"
 #include "cli/cli.h"
@@ -38,8 +40,27 @@ static void prepare_heap(void)
 	mallopt(M_TOP_PAD, GROWTH_BYTES);
 }
 
+#ifdef PKBPF_STATIC
+/* Modules of the machine's name services bring a second C library along, which crashes in a program
+ * without libraries (nss_systemd: Debian's default). What is in files and DNS needs none. */
+static void choose_name_services(void)
+{
+	static const char *const of_files[] = {"passwd",   "group",	"initgroups",
+					       "services", "protocols", "networks"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_files); i++)
+		__nss_configure_lookup(of_files[i], "files");
+	__nss_configure_lookup("hosts", "files dns");
+}
+#else
+static void choose_name_services(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
+	choose_name_services();
 	prepare_heap();
 	return roomy_stack_run(cli_run, argc, argv);
 }

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -70,9 +71,12 @@ static int keep_open(const int *fds, size_t count)
 		next = lowest + 1;
 	}
 	close_range_of(next, ~0U);
-	do
+	do {
 		null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (null_fd >= 0 && null_fd < STDERR_FILENO);
+		/* A root without devices; nothing is written there. */
+		if (null_fd < 0)
+			null_fd = memfd_create("null", MFD_CLOEXEC);
+	} while (null_fd >= 0 && null_fd < STDERR_FILENO);
 	if (null_fd > STDERR_FILENO)
 		close(null_fd);
 	return null_fd < 0 ? -errno : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The only file that knows ncurses. */
 #include "top/top_terminal.h"
+#include "top/terminal_names.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -248,6 +249,13 @@ static void prepare_end(struct top_terminal *terminal)
 	}
 }
 
+static SCREEN *open_described(const char *name)
+{
+	const char *known = terminal_names_describe(name);
+
+	return known ? newterm(known, stdout, stdin) : NULL;
+}
+
 static int open_terminal(struct top_terminal *terminal, struct error *error)
 {
 	setlocale(LC_CTYPE, "");
@@ -256,6 +264,8 @@ static int open_terminal(struct top_terminal *terminal, struct error *error)
 		setlocale(LC_CTYPE, "C.UTF-8");
 	tcgetattr(STDIN_FILENO, &terminal->before);
 	terminal->terminal = newterm(NULL, stdout, stdin);
+	if (!terminal->terminal)
+		terminal->terminal = open_described(getenv("TERM"));
 	if (!terminal->terminal)
 		return error_set(error, ENOTSUP,
 				 "cannot draw on this terminal (TERM=%s): it is unknown; use "
