@@ -9,6 +9,19 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "source/alloc/library_embedded.h"
+#include "source/alloc/library_unpack.h"
+
+static int unpack(const struct library_bytes *library, char *path, size_t size, struct error *error)
+{
+	int err = library_unpack(library, library_folders, path, size);
+
+	return err ? error_set(error, -err,
+			       "cannot put %s where programs can load it (/run/pkbpf and others): "
+			       "%s; it takes a folder of a file system that may hold programs",
+			       library->name, strerror(-err))
+		   : 0;
+}
 
 int preload_library_find(const char *name, char *path, size_t size, struct error *error)
 {
@@ -16,6 +29,7 @@ int preload_library_find(const char *name, char *path, size_t size, struct error
 	static const char *const places[] = {"", PKBPF_SAMPLER_FOLDER "/"};
 	char own[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	const struct library_bytes *embedded = library_embedded(name);
 	char *slash;
 
 	if (length < 0)
@@ -33,6 +47,8 @@ int preload_library_find(const char *name, char *path, size_t size, struct error
 			return 0;
 		}
 	}
+	if (embedded)
+		return unpack(embedded, path, size, error);
 	return error_set(error, ENOENT,
 			 "cannot find %s beside %spkbpf or in %s" PKBPF_SAMPLER_FOLDER
 			 "; install pkbpf completely",
