@@ -1,11 +1,68 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "push/http_client.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "push/http/http_message.h"
+
+int http_url_check(const char *url, struct error *error)
+{
+	size_t scheme = strncmp(url, "http://", 7) == 0	   ? 7
+			: strncmp(url, "https://", 8) == 0 ? 8
+							   : 0;
+	struct http_url parsed;
+	bool is_address = scheme && url[scheme] && url[scheme] != '/' && !strpbrk(url, " \t\"<>");
+
+#ifndef PKBPF_STATIC
+	/* libcurl knows user names in addresses, too. */
+	if (is_address && strchr(url, '@'))
+		return 0;
+#endif
+	if (!is_address || http_url_parse(url, &parsed) < 0)
+		return error_set(error, EINVAL,
+				 "'%.200s' is no address: expected http://HOST:PORT/PATH", url);
+	return 0;
+}
+
+#ifdef PKBPF_STATIC
+
+#include "push/http/http_exchange.h"
+
+/* Without libraries, which cannot be loaded; what it is like has no state. */
+int http_client_new(struct http_client **ret_client, struct error *error)
+{
+	static char any;
+
+	(void)error;
+	*ret_client = (struct http_client *)&any;
+	return 0;
+}
+
+int http_post(struct http_client *client, const struct http_request *request,
+	      struct http_answer *ret_answer, struct error *error)
+{
+	(void)client;
+	return http_exchange_post(request, ret_answer, error);
+}
+
+int http_get(struct http_client *client, const struct http_request *request, struct http_body *body,
+	     struct http_answer *ret_answer, struct error *error)
+{
+	(void)client;
+	return http_exchange_get(request, body, ret_answer, error);
+}
+
+void http_client_free(struct http_client *client)
+{
+	(void)client;
+}
+
+#else
+
 #include <curl/curl.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 
@@ -83,18 +140,6 @@ int http_client_new(struct http_client **ret_client, struct error *error)
 		return err;
 	}
 	*ret_client = client;
-	return 0;
-}
-
-int http_url_check(const char *url, struct error *error)
-{
-	size_t scheme = strncmp(url, "http://", 7) == 0	   ? 7
-			: strncmp(url, "https://", 8) == 0 ? 8
-							   : 0;
-
-	if (!scheme || !url[scheme] || url[scheme] == '/' || strpbrk(url, " \t\"<>"))
-		return error_set(error, EINVAL,
-				 "'%.200s' is no address: expected http://HOST:PORT/PATH", url);
 	return 0;
 }
 
@@ -277,3 +322,5 @@ void http_client_free(struct http_client *client)
 		dlclose(client->library.handle);
 	free(client);
 }
+
+#endif
