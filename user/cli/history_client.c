@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/escape.h"
 #include "cli/serve_token.h"
-#include "push/http_client.h"
+#include "http/http_client.h"
 #include "recording/slice_codec.h"
 
 #define TIMEOUT_SECONDS	 10

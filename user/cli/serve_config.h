@@ -8,7 +8,7 @@
 
 #include "alert/alert_rule.h"
 #include "cli/command_table.h"
-#include "push/http_client.h"
+#include "http/http_client.h"
 #include "push/notifier.h"
 #include "push/push_target.h"
 #include "web/hour_report.h"

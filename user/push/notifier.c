@@ -14,7 +14,7 @@
 #include "base/timed_wait.h"
 #include "history/history_time.h"
 #include "push/command_run.h"
-#include "push/http_client.h"
+#include "http/http_client.h"
 #include "push/notify_message.h"
 
 #define QUEUE_MAX	256

@@ -10,7 +10,7 @@
 #include "base/near_match.h"
 #include "base/parse_value.h"
 #include "profile/kind_table.h"
-#include "push/http_client.h"
+#include "http/http_client.h"
 
 #define INTERVAL_NS	(60 * NS_PER_SECOND)
 #define INTERVAL_MIN_NS (10 * NS_PER_SECOND)

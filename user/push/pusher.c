@@ -18,7 +18,7 @@
 #include "base/hash_map.h"
 #include "base/timed_wait.h"
 #include "history/history_time.h"
-#include "push/http_client.h"
+#include "http/http_client.h"
 #include "push/otlp_metrics.h"
 #include "push/otlp_profiles.h"
 #include "push/push_cursor.h"

@@ -17,12 +17,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "symbol/elf/debug_file.h"
+#include "symbol/elf/debuginfod_client.h"
 #include "symbol/symbol_notes.h"
 
 /* The stable interface of elfutils since 0.178. */
 #define LIBRARY "libdebuginfod.so.1"
+#ifndef PKBPF_STATIC
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *id, int size, char **ret_path);
+#endif
 
 /* What a job can send back. A longer path in the cache is as good as none. */
 #define MAX_PATH_BYTES 1024
@@ -90,25 +93,21 @@ static int become(const struct debuginfod_user *user)
 	return 0;
 }
 
-/* In a process of its own, without any descriptors: what the library opens must not become its
- * output. -ELIBACC: there is no such library. */
-static int find(void *context, void *result)
+#ifdef PKBPF_STATIC
+static int ask(const struct build_id *id, char path[MAX_PATH_BYTES])
 {
-	const struct question *question = context;
-	const struct build_id *id = question->id;
+	return debuginfod_client_find(id, path, MAX_PATH_BYTES);
+}
+#else
+/* -ELIBACC: there is no such library. */
+static int ask(const struct build_id *id, char path[MAX_PATH_BYTES])
+{
 	begin_function *begin;
 	find_function *find_debuginfo;
-	void *library, *client;
-	char *path = NULL;
-	int fd, err;
+	void *library = dlopen(LIBRARY, RTLD_NOW), *client;
+	char *found = NULL;
+	int fd;
 
-	for (int i = 0; i <= STDERR_FILENO; i++)
-		if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
-			return -errno;
-	err = become(question->user);
-	if (err)
-		return err;
-	library = dlopen(LIBRARY, RTLD_NOW);
 	if (!library)
 		return -ELIBACC;
 	begin = (begin_function *)dlsym(library, "debuginfod_begin");
@@ -116,13 +115,28 @@ static int find(void *context, void *result)
 	client = begin && find_debuginfo ? begin() : NULL;
 	if (!client)
 		return -ELIBACC;
-	fd = find_debuginfo(client, id->bytes, (int)id->size, &path);
+	fd = find_debuginfo(client, id->bytes, (int)id->size, &found);
 	if (fd < 0)
 		return fd;
-	if (!path || strlen(path) >= MAX_PATH_BYTES)
+	if (!found || strlen(found) >= MAX_PATH_BYTES)
 		return -ENAMETOOLONG;
-	strcpy(result, path);
+	strcpy(path, found);
 	return 0;
+}
+#endif
+
+/* In a process of its own, without any descriptors: what the library opens must not become its
+ * output. */
+static int find(void *context, void *result)
+{
+	const struct question *question = context;
+	int err;
+
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+			return -errno;
+	err = become(question->user);
+	return err ? err : ask(question->id, result);
 }
 
 /* Of the path the library has put it at. */

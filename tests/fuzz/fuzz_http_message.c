@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/http/http_message.h"
+#include "http/http_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Requests to servers, by libcurl, which is loaded when the first client is made. One owner thread.
  */
-#ifndef PKBPF_PUSH_HTTP_CLIENT_H
-#define PKBPF_PUSH_HTTP_CLIENT_H
+#ifndef PKBPF_HTTP_HTTP_CLIENT_H
+#define PKBPF_HTTP_HTTP_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "push/http/http_message.h"
+#include "http/http_message.h"
 
 static void addresses_have_their_parts(void **state)
 {

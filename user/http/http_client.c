@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/http_client.h"
+#include "http/http_client.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "push/http/http_message.h"
+#include "http/http_message.h"
 
 int http_url_check(const char *url, struct error *error)
 {
@@ -27,7 +27,7 @@ int http_url_check(const char *url, struct error *error)
 
 #ifdef PKBPF_STATIC
 
-#include "push/http/http_exchange.h"
+#include "http/http_exchange.h"
 
 /* Without libraries, which cannot be loaded; what it is like has no state. */
 int http_client_new(struct http_client **ret_client, struct error *error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/http/http_tls.h"
+#include "http/http_tls.h"
 
 #include <errno.h>
 #include <stdlib.h>

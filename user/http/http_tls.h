@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* TLS 1.2 on a socket that does not block, by mbedTLS: in the program of one file only, where
  * libcurl cannot be loaded. */
-#ifndef PKBPF_PUSH_HTTP_HTTP_TLS_H
-#define PKBPF_PUSH_HTTP_HTTP_TLS_H
+#ifndef PKBPF_HTTP_HTTP_TLS_H
+#define PKBPF_HTTP_HTTP_TLS_H
 
 #include <stddef.h>
 #include <sys/types.h>

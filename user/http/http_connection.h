@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A connection to a server, by TLS or not, all of whose steps end before one moment. One thread. */
-#ifndef PKBPF_PUSH_HTTP_HTTP_CONNECTION_H
-#define PKBPF_PUSH_HTTP_HTTP_CONNECTION_H
+#ifndef PKBPF_HTTP_HTTP_CONNECTION_H
+#define PKBPF_HTTP_HTTP_CONNECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "push/http/http_message.h"
+#include "http/http_message.h"
 
 struct http_connection;
 

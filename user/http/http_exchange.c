@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/http/http_exchange.h"
+#include "http/http_exchange.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "push/http/http_connection.h"
-#include "push/http/http_message.h"
+#include "http/http_connection.h"
+#include "http/http_message.h"
 
 /* Of an answer to a post nobody needs more. */
 #define ANSWER_MAX   65536

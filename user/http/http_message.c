@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/http/http_message.h"
+#include "http/http_message.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One request and its answer, on a connection of their own: what http_client.h offers without
  * libcurl. */
-#ifndef PKBPF_PUSH_HTTP_HTTP_EXCHANGE_H
-#define PKBPF_PUSH_HTTP_HTTP_EXCHANGE_H
+#ifndef PKBPF_HTTP_HTTP_EXCHANGE_H
+#define PKBPF_HTTP_HTTP_EXCHANGE_H
 
-#include "push/http_client.h"
+#include "http/http_client.h"
 
 /* As http_post() and, without a body, as http_get(). */
 int http_exchange_post(const struct http_request *request, struct http_answer *ret_answer,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/http/http_connection.h"
+#include "http/http_connection.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "push/http/http_tls.h"
+#include "http/http_tls.h"
 
 /* How long a cancellation may go unnoticed. */
 #define LOOK_MS 200

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Addresses of servers, and answers of HTTP/1.1 (RFC 9112) as they come in pieces. No I/O. */
-#ifndef PKBPF_PUSH_HTTP_HTTP_MESSAGE_H
-#define PKBPF_PUSH_HTTP_HTTP_MESSAGE_H
+#ifndef PKBPF_HTTP_HTTP_MESSAGE_H
+#define PKBPF_HTTP_HTTP_MESSAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
