@@ -6,7 +6,7 @@ if(PKBPF_STATIC)
 	# What find_library() and pkg-config's modules find from here on.
 	set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 	add_compile_definitions(PKBPF_STATIC)
-	add_compile_options(-ffunction-sections -fdata-sections
+	add_compile_options(
 		-ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 endif()
 

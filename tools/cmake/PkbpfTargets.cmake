@@ -12,6 +12,10 @@ target_include_directories(pkbpf_options INTERFACE
 if(PKBPF_WERROR)
 	target_compile_options(pkbpf_options INTERFACE -Werror)
 endif()
+if(PKBPF_STATIC)
+	# What is used of archives only.
+	target_compile_options(pkbpf_options INTERFACE -ffunction-sections -fdata-sections)
+endif()
 if(PKBPF_FUZZ)
 	# Coverage feedback: without it libFuzzer mutates blindly.
 	target_compile_options(pkbpf_options INTERFACE -fsanitize=fuzzer-no-link)
