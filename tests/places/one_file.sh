@@ -80,6 +80,8 @@ done
 begin "servers by https, with their authority and without"
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost >/dev/null 2>&1 ||
 	give_up "no certificate: openssl"
+# What sends has no rights of root.
+chmod 755 "$work" && chmod 644 cert.pem
 cat >server.py <<'P'
 import http.server, ssl, sys
 class Server(http.server.BaseHTTPRequestHandler):

@@ -62,6 +62,11 @@ static int read_authorities(struct http_tls *tls, struct error *error)
 				 "no file of certificate authorities is here; install "
 				 "ca-certificates, or name one in SSL_CERT_FILE");
 	code = mbedtls_x509_crt_parse_file(&tls->authorities, path);
+	if (code == MBEDTLS_ERR_PK_FILE_IO_ERROR || code == MBEDTLS_ERR_X509_FILE_IO_ERROR)
+		return error_set(error, EIO,
+				 "the certificate authorities in %s cannot be read by the user "
+				 "that sends",
+				 path);
 	/* Above 0: so many of them cannot be read, as of newer algorithms. */
 	if (code < 0 || !tls->authorities.version)
 		return error_set(error, EIO, "%s holds no certificate authorities", path);
