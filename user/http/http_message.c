@@ -130,25 +130,27 @@ static const char *value_of(const char *line, const char *name)
 	return line + strspn(line, " \t");
 }
 
+/* 16: no digit. */
+static unsigned int digit_of(char c)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *found = c ? strchr(digits, c) : NULL;
+
+	return found ? (unsigned int)(found - digits) % 16 : 16;
+}
+
 /* -EBADMSG: no number of this base, or one that no body has. */
 static int take_number(const char *text, unsigned int base, uint64_t *ret_value)
 {
+	const char *at = text;
 	uint64_t value = 0;
-	size_t digits = 0;
 
-	for (;; text++, digits++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (isdigit(c))
-			value = value * base + (c - '0');
-		else if (base == 16 && isxdigit(c))
-			value = value * base + (uint64_t)(tolower(c) - 'a' + 10);
-		else
-			break;
+	for (; digit_of(*at) < base; at++) {
+		value = value * base + digit_of(*at);
 		if (value > INT64_MAX / 32)
 			return -EBADMSG;
 	}
-	if (!digits || (*text && *text != ';' && *text != ' ' && *text != '\t'))
+	if (at == text || !strchr("; \t", *at))
 		return -EBADMSG;
 	*ret_value = value;
 	return 0;
