@@ -15,7 +15,8 @@
 #define FINDING_RULES(ROW)                                                                         \
 	ROW(out_of_memory, "a process was killed by the OOM killer",                               \
 	    "each kill: no process gets over one",                                                 \
-	    "kernel event mark_victim; a process that only shared the memory \"ended when the "    \
+	    "oom_mm of the process at its end, and the line of the kernel log; a process that "    \
+	    "only shared the memory \"ended when the "                                             \
 	    "OOM killer took its memory\"")                                                        \
 	ROW(frozen, "a cgroup is frozen: a container is paused",                                   \
 	    "each: its threads do nothing until it is thawed",                                     \
