@@ -210,7 +210,7 @@ def run(scenario_, pkbpf, work, disk, longest):
         except StopIteration:
             pass
         findings = report["findings"]
-        is_busy = report["host"].get("busy_percent", 0) >= 90
+        is_busy = report["host"].get("busy_percent", 0) >= 75
         if not options:
             sessions = {process.pid for process in zoo.started}
             findings = [f for f in findings if not is_beside(f, sessions, is_busy, scenario_.rules or ())]

@@ -10,6 +10,8 @@
 
 /* Of all CPUs: less leaves room for everybody. */
 #define CPU_BUSY_PERCENT 90
+/* Of all CPUs: less, and a thread that waits found one idle most of the time. */
+#define CPU_IDLE_PERCENT 75
 /* Of one CPU, for one row. */
 #define CPU_ROW_PERCENT 50
 /* Of one CPU, for a row that would use half of one if it had it: less, and it waits for it more
@@ -220,7 +222,7 @@ static const char *queue_advice(const struct analysis *analysis, double own)
 {
 	if (own >= RIVAL_PERCENT)
 		return "run fewer threads, or see how many CPUs it may use (taskset -pc PID)";
-	return analysis->rows->busy_percent < CPU_BUSY_PERCENT
+	return analysis->rows->busy_percent < CPU_IDLE_PERCENT
 		       ? "other CPUs are idle: see its affinity (taskset -pc PID)"
 		       : "run less beside it, or give it priority (nice, cpu.weight)";
 }

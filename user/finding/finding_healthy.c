@@ -12,6 +12,8 @@
 /* Of one CPU: who uses less beside others (a shell that starts a program, wc at the end of a pipe)
  * is a helper. Starting a program takes about 1 ms, so a shell that starts 20 a second has 2. */
 #define HELPER_CPU_PERCENT 5
+/* Of the wall time in waits for one thing, and of these, ended by one process. */
+#define MOST_PERCENT 50
 /* Of the wall time, held up by whatever it is. */
 #define SMALL_PERCENT 10
 /* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
@@ -139,6 +141,45 @@ static bool is_go(const struct analysis *analysis, const struct activity *activi
 	return search.is_found;
 }
 
+/* Most of the time it waits at the empty end of a pipe, and one process ends these waits: it may be
+ * too slow, or have nothing to write. */
+static void say_writer(struct finding *finding, const struct analysis *analysis,
+		       const struct activity *activity)
+{
+	struct wakers wakers = wakers_of(analysis, activity, WAIT_CLASS_BIT(PIPE));
+	uint64_t time_ns = activity->waits[WAIT_CLASS_PIPE].time_ns;
+
+	if (wakers.count < LEAST_COUNTED || !wakers.pid ||
+	    finding_percent((double)wakers.most_ns, (double)wakers.value_ns) < MOST_PERCENT ||
+	    finding_percent((double)time_ns, (double)activity->wall_ns) < MOST_PERCENT ||
+	    activity_has_pid(activity, wakers.pid))
+		return;
+	finding_say(finding->by, "%s %" PRIu32 " writes to the pipe that it reads", wakers.comm,
+		    wakers.pid);
+	finding_say(finding->next, "profile the writer");
+	if (!finding->has_ended)
+		finding_say(finding->next, " (pkbpf -p %" PRIu32 ")", wakers.pid);
+	finding_say(finding->next, ", unless it has nothing to write");
+}
+
+/* What its waits leave open. */
+static void say_next(struct finding *finding, const struct analysis *analysis,
+		     const struct activity *activity)
+{
+	say_writer(finding, analysis, activity);
+	if (finding->next[0])
+		return;
+	if (may_wait_for_a_lock(analysis, activity))
+		finding_say(finding->next,
+			    "its threads wake each other: whether for a lock or for work, its "
+			    "functions tell, which have no names here (%s)",
+			    way_to_names(analysis));
+	else if (is_go(analysis, activity))
+		finding_say(finding->next,
+			    "goroutines wait without a thread, unseen here: see its block and "
+			    "mutex profiles (runtime/pprof)");
+}
+
 static void find_one(const struct analysis *analysis, const struct activity *activity,
 		     struct findings *findings)
 {
@@ -166,15 +207,8 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 		finding_say(finding.evidence, " in `%s`", place);
 	if (activity->has_waits)
 		say_waits(&finding, analysis, activity);
-	if (activity->has_waits && may_wait_for_a_lock(analysis, activity))
-		finding_say(finding.next,
-			    "its threads wake each other: whether for a lock or for work, its "
-			    "functions tell, which have no names here (%s)",
-			    way_to_names(analysis));
-	else if (is_go(analysis, activity))
-		finding_say(finding.next,
-			    "goroutines wait without a thread, unseen here: see its block and "
-			    "mutex profiles (runtime/pprof)");
+	if (activity->has_waits)
+		say_next(&finding, analysis, activity);
 	findings_offer(findings, &finding);
 }
 
@@ -212,22 +246,24 @@ static bool is_helper(const struct analysis *analysis, const struct activity *ac
 	return finding_cost(analysis->rows, activity->on_cpu_ns) < HELPER_CPU_PERCENT;
 }
 
-/* Of programs that do little, the one that does most of its own: without waits for children. */
+/* Of programs that do little, the one that computes most: of those that only wait for their
+ * children when there are no others. */
 static const struct activity *least_idle(const struct analysis *analysis)
 {
 	const struct activity *most = NULL;
-	uint64_t most_ns = 0;
+	bool most_is_parent = true;
 
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct activity *activity = &analysis->activities[i];
-		uint64_t children_ns = activity->waits[WAIT_CLASS_CHILD].time_ns,
-			 own_ns = activity->wall_ns > children_ns ? activity->wall_ns - children_ns
-								  : 0;
+		bool is_parent = finding_percent((double)activity->waits[WAIT_CLASS_CHILD].time_ns,
+						 (double)activity->wall_ns) >= MOST_PERCENT;
 
-		if (most && own_ns <= most_ns)
+		if (most &&
+		    (is_parent > most_is_parent ||
+		     (is_parent == most_is_parent && activity->on_cpu_ns <= most->on_cpu_ns)))
 			continue;
 		most = activity;
-		most_ns = own_ns;
+		most_is_parent = is_parent;
 	}
 	return most;
 }

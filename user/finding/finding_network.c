@@ -281,6 +281,9 @@ static void find_lookups(const struct analysis *analysis, const struct activity 
 	if (wait_ns < TIME_OUT_NS && is_answered(analysis, activity, rows))
 		return;
 	finding.severity = share;
+	/* Of the waits for lookups it says more than that there are any. */
+	finding.cost =
+		finding_cost(analysis->rows, activity->waits[WAIT_CLASS_LOOKUP].time_ns) + 0.1;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "its lookups of names %s: the DNS server does not answer",
 		    wait_ns < TIME_OUT_NS ? "fail" : "time out");

@@ -24,7 +24,9 @@
 /* Sleeps per failed connection: one, or a few. */
 #define SLEEPS_PER_FAILURE 4
 #define FAILURES	   5
-/* Looks per second: more cost more than they bring. */
+/* Looks per second of a thread: a timer of the kernel ticks as often, and who sleeps for longer
+ * paces its work. Of many threads the sum says nothing: 200 that look five times a second do not
+ * poll. */
 #define LOOKS_PER_SECOND 1000
 /* On average: many threads that sleep for longer do not poll, they are many. */
 #define LOOK_PAUSE_NS (10 * NS_PER_MS)
@@ -269,6 +271,7 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	struct finding_stacks stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(TIMER));
 	uint64_t failures = failures_of(analysis, activity);
 	double seconds = finding_seconds(analysis->rows);
+	uint64_t threads = activity->group->sum.threads_seen;
 	bool fails, looks;
 
 	finding.severity = severity_beside(analysis, activity, sleeps->time_ns);
@@ -279,7 +282,8 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
 		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
 		(failures && names_a_retry(finding.place));
-	looks = (double)sleeps->count >= LOOKS_PER_SECOND * seconds &&
+	looks = (double)sleeps->count / (double)(threads ? threads : 1) >=
+			LOOKS_PER_SECOND * seconds &&
 		sleeps->time_ns / sleeps->count <= LOOK_PAUSE_NS;
 	if (!fails && !looks)
 		return;

@@ -70,7 +70,7 @@
 	ROW(peer_fails, "connections to a peer fail",                                              \
 	    "5 failures, a tenth of the attempts: single ones are normal",                         \
 	    "failed calls of -e network, beside those that succeeded")                             \
-	ROW(name_lookup, "lookups of names get no answer",                                         \
+	ROW(name_lookup, "lookups of names take long, or get no answer",                           \
 	    "3 queries, a tenth of them: each is a wait of seconds",                               \
 	    "messages to port 53 without an answer; \"time out\" needs a wait of a second or "     \
 	    "more")                                                                                \

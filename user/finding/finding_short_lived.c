@@ -12,7 +12,7 @@
 #define SHORT_LIVED_PER_SECOND	50
 #define SHORT_LIVED_CPU_PERCENT 10
 #define SHORT_NS		NS_PER_SECOND
-/* Of CPU time each, on average: ten times what starting one takes. */
+/* Of CPU time each, of the program that uses most: ten times what starting one takes. */
 #define LARGE_NS (10 * NS_PER_MS)
 /* Of the short processes, to be the one who starts them. */
 #define PARENT_PERCENT 50
@@ -109,13 +109,14 @@ struct starter {
 	uint32_t pid;			/* 0: nobody starts most */
 	double part;			/* of all whose parent is known, percent */
 	char name[PKBPF_COMM_SIZE + 1]; /* of what it starts, that with most CPU time */
+	uint64_t mean_ns;		/* CPU time of each of these */
 };
 
 static void find_name(struct storm *storm, struct starter *starter)
 {
 	struct {
 		char name[PKBPF_COMM_SIZE + 1];
-		uint64_t cpu_ns;
+		uint64_t cpu_ns, count;
 	} names[NAMES];
 	size_t count = 0, most = 0, j;
 
@@ -131,13 +132,17 @@ static void find_name(struct storm *storm, struct starter *starter)
 			continue;
 		if (j == count) {
 			memcpy(names[count].name, process.comm, sizeof(process.comm));
-			names[count++].cpu_ns = 0;
+			names[count].cpu_ns = names[count].count = 0;
+			count++;
 		}
 		names[j].cpu_ns += process.used.run_ns;
+		names[j].count++;
 		most = names[j].cpu_ns > names[most].cpu_ns ? j : most;
 	}
-	if (count)
-		memcpy(starter->name, names[most].name, sizeof(starter->name));
+	if (!count)
+		return;
+	memcpy(starter->name, names[most].name, sizeof(starter->name));
+	starter->mean_ns = names[most].cpu_ns / names[most].count;
 }
 
 static struct starter starter_of_most(struct storm *storm)
@@ -196,6 +201,7 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	_cleanup_(storm_done) struct storm storm = {.usage = profile_resources(rows->profile)};
 	struct finding finding = finding_new(FINDING_RULE_short_lived);
 	struct starter starter;
+	uint64_t each_ns;
 	double rate, share;
 
 	if (rows->by != ROWS_BY_PROCESS || finding_seconds(rows) <= 0)
@@ -220,13 +226,15 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	finding.cost = finding_cost(rows, storm.cpu_ns);
 	if (share >= 50)
 		finding.cost += finding_cost(rows, rows->total.waits.runqueue_ns);
-	if (storm.cpu_ns / storm.count < LARGE_NS) {
+	each_ns = starter.pid ? starter.mean_ns : storm.cpu_ns / storm.count;
+	if (each_ns < LARGE_NS) {
 		finding_say(finding.next, "do the work in one process, or start fewer");
 	} else {
 		/* A build: what they do is the work, starting them is a small part of it. */
 		finding.is_alarm = false;
-		finding_say(finding.evidence, ", %s each",
-			    human_time((char[HUMAN_SIZE]){0}, storm.cpu_ns / storm.count));
+		finding_say(finding.evidence, ", %s %s each",
+			    starter.pid ? starter.name : storm.name,
+			    human_time((char[HUMAN_SIZE]){0}, each_ns));
 	}
 	findings_offer(findings, &finding);
 }

@@ -188,6 +188,18 @@ static const struct told in_program[] = {
 	IS(WORK, "__pthread_clockjoin_ex"),
 	IS(WORK, "pthread_join*"),
 	IS(WORK, "___pthread_join"),
+	/* Resolvers of the C libraries. */
+	IS(LOOKUP, "getaddrinfo*"),
+	IS(LOOKUP, "__GI_getaddrinfo"),
+	IS(LOOKUP, "gethostbyname*"),
+	IS(LOOKUP, "gethostbyaddr*"),
+	IS(LOOKUP, "getnameinfo"),
+	IS(LOOKUP, "__res_*"),
+	IS(LOOKUP, "res_n*"),
+	/* SQLite sleeps and tries again. */
+	IS(SQLITE_BUSY, "sqliteDefaultBusyCallback"),
+	IS(SQLITE_BUSY, "sqlite3InvokeBusyHandler"),
+	IS(SQLITE_BUSY, "btreeInvokeBusyHandler"),
 	/* Runtimes. */
 	IS(GIL, "take_gil"),
 	IS(RUNTIME_LOCK, "runtime.lock2"),

@@ -38,6 +38,8 @@
 	    "profile the process at the other end of the pipe")                                    \
 	ROW(TIMER, NULL, "sleeps on its own timer", NULL)                                          \
 	ROW(CHILD, NULL, "waits for a child process", NULL)                                        \
+	ROW(LOOKUP, "name_lookup", "waits for lookups of names (DNS)",                             \
+	    "ask its name servers by hand (dig), see /etc/resolv.conf, or keep the addresses")     \
 	ROW(KERNEL_LOCK, "lock_bound", "waits for a lock in the kernel", NULL)                     \
 	ROW(INODE_LOCK, "lock_bound",                                                              \
 	    "waits for the lock of a file that others write (inode "                               \
@@ -65,6 +67,8 @@
 	    "use processes instead of threads for what computes, or release the GIL in C code")    \
 	ROW(JAVA_MONITOR, "lock_bound", "waits for a Java monitor (synchronized)",                 \
 	    "jstack PID shows the owner of the monitor")                                           \
+	ROW(SQLITE_BUSY, "lock_bound", "waits for the lock of an SQLite database that is busy",    \
+	    "shorter write transactions, or a write-ahead log (PRAGMA journal_mode=WAL)")          \
 	ROW(INNODB_LATCH, "lock_bound", "waits for an InnoDB latch", NULL)                         \
 	ROW(INNODB_LOCK, "lock_bound", "waits for an InnoDB row lock",                             \
 	    "information_schema.innodb_trx and sys.innodb_lock_waits name the transactions")       \

@@ -236,6 +236,7 @@
 	X(FRAME_BEGINS, "core::ops::function::impls*")                                             \
 	/* Java */                                                                                 \
 	X(FRAME_BEGINS, "thread_native_entry*")                                                    \
+	X(FRAME_BEGINS, "thread_entry*")                                                           \
 	X(FRAME_BEGINS, "Thread::call_run*")                                                       \
 	X(FRAME_BEGINS, "JavaThread::run*")                                                        \
 	X(FRAME_BEGINS, "JavaThread::thread_main_inner*")                                          \

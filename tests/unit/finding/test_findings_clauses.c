@@ -98,7 +98,7 @@ static void short_processes_that_work_are_not_to_be_one_process(void **state)
 	findings = short_lived(30 * MS);
 	assert_false(finding_of(&findings, "short_lived")->is_alarm);
 	assert_string_equal(finding_of(&findings, "short_lived")->next, "");
-	assert_non_null(strstr(text_of(&findings, "short_lived"), "30.0 ms each"));
+	assert_non_null(strstr(text_of(&findings, "short_lived"), "cc1 30.0 ms each"));
 }
 
 /* ---- disk_shared ---- */
@@ -439,6 +439,59 @@ static void calls_are_small_only_where_their_bytes_are_known(void **state)
 	assert_null(finding_of(&findings, "syscall_bound"));
 }
 
+/* ---- lookups ---- */
+
+static void waits_in_a_resolver_are_lookups(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	begin(&fake, SECOND / 2);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 2, 4500 * MS, 1, FAKE_IPS(ACCOUNT_EPOLL),
+		      FAKE_IPS(ACCOUNT_RESOLVE, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_non_null(strstr(text_of(&findings, "name_lookup"),
+			       "waits for lookups of names (DNS) in `exec_query > getaddrinfo`; 90 "
+			       "% of wall time (9.00 s in 2 waits)"));
+	/* Answers that come soon. */
+	begin(&fake, SECOND / 2);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 20, MS, 1, FAKE_IPS(ACCOUNT_EPOLL),
+		      FAKE_IPS(ACCOUNT_RESOLVE, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_null(finding_of(&findings, "name_lookup"));
+}
+
+/* ---- sleep_bound ---- */
+
+static struct findings looking(uint64_t threads)
+{
+	struct fake_profile fake;
+	struct resource_rows rows;
+	struct findings findings;
+
+	begin(&fake, SECOND / 2);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 18000, MS / 2, 1,
+		      FAKE_IPS(ACCOUNT_NANOSLEEP), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+	rows.items[0].threads_seen = threads;
+	findings_find(&rows, &findings);
+	resource_rows_done(&rows);
+	fake_profile_done(&fake);
+	return findings;
+}
+
+static void many_threads_that_sleep_do_not_poll(void **state)
+{
+	struct findings findings = looking(1);
+
+	assert_non_null(strstr(text_of(&findings, "sleep_bound"), "polls: it sleeps for moments"));
+	findings = looking(20);
+	assert_null(finding_of(&findings, "sleep_bound"));
+}
+
 /* ---- who has ended ---- */
 
 static void no_command_asks_a_process_that_has_ended(void **state)
@@ -497,6 +550,8 @@ int main(void)
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
 		cmocka_unit_test(calls_are_small_only_where_their_bytes_are_known),
+		cmocka_unit_test(many_threads_that_sleep_do_not_poll),
+		cmocka_unit_test(waits_in_a_resolver_are_lookups),
 		cmocka_unit_test(no_command_asks_a_process_that_has_ended),
 		cmocka_unit_test(evidence_is_left_out_before_what_to_do_next),
 		cmocka_unit_test(a_leak_says_how_long_memory_lasts_only_where_that_is_known),

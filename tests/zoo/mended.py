@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Healthy twins: programs of the other groups, mended. And waits that only look like a bottleneck."""
+import os
+import signal
+import subprocess
+import time
+
+from zoo import healthy, scenario
+
+TWINS = """buffered_reader buffered_writer cached_config event_wait signalled short_hold own_counters group_commit kept_buffer freed
+readers own_files fast_pipe fast_backend cached_reader brief_flock brief_semaphore mapped_once one_process""".split()
+
+
+def twin(name):
+    def run(zoo):
+        yield ["-p", zoo.plant("mended", name).pid]
+    run.__name__ = f"mended_{name}"
+    healthy(seconds=3)(run)
+
+
+for each in TWINS:
+    twin(each)
+
+
+@healthy(seconds=3)
+def mended_python_lock(zoo):
+    yield ["-p", zoo.script("python3", "brief.py", """
+import threading, time
+lock, count = threading.Lock(), 0
+def worker():
+    global count
+    while True:
+        with lock:
+            count += 1
+        time.sleep(0.01)
+for _ in range(6):
+    threading.Thread(target=worker).start()
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_python_gil(zoo):
+    """processes in place of threads"""
+    yield ["-p", zoo.script("python3", "processes.py", """
+import multiprocessing, time
+def work(_):
+    while True:
+        sum(range(20000)); time.sleep(0.005)
+if __name__ == "__main__":
+    for i in range(2):
+        multiprocessing.Process(target=work, args=(i,)).start()
+    time.sleep(100)
+""").pid, "--children"]
+
+
+@healthy(seconds=3)
+def mended_python_storm(zoo):
+    yield ["-p", zoo.script("python3", "in_process.py", """
+import os, time
+while True:
+    os.listdir("/etc"); time.sleep(0.005)
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_sqlite(zoo):
+    """one transaction for many rows"""
+    yield ["-p", zoo.script("python3", "batches.py", f"""
+import sqlite3, time
+base = sqlite3.connect("{zoo.disk}/batches.db")
+base.execute("create table t(a)")
+while True:
+    with base:
+        base.executemany("insert into t values (?)", ((i,) for i in range(5000)))
+    time.sleep(0.5)
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_lookup(zoo):
+    """a name that is answered from a file"""
+    yield ["-p", zoo.script("python3", "localhost.py", """
+import socket, time
+while True:
+    socket.getaddrinfo("localhost", 80); time.sleep(0.01)
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_reconnect(zoo):
+    yield ["-p", zoo.script("python3", "connected.py", """
+import socket, threading, time
+server = socket.create_server(("127.0.0.1", 0))
+def serve():
+    while True:
+        server.accept()[0].close()
+threading.Thread(target=serve, daemon=True).start()
+while True:
+    socket.create_connection(server.getsockname()).close(); time.sleep(0.05)
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_node(zoo):
+    yield ["-p", zoo.script("node", "timer.js", "setInterval(() => { let s = 0; for (let i = 0; i < 1e5; i++) s += i; }, 10);").pid]
+
+
+@healthy(seconds=3)
+def consumer_of_a_pipe(zoo):
+    """waits for what a paced producer writes"""
+    yield ["--", "sh", "-c", "(for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.2; echo $i; done) | cat"]
+
+
+@healthy(seconds=3)
+def paced_shell(zoo):
+    yield ["-p", zoo.start(["bash", "-c", "while :; do sleep 0.1; done"]).pid, "--children"]
+
+
+@healthy(seconds=3)
+def short_build(zoo):
+    """compilers are short-lived, and the work"""
+    zoo.need("gcc")
+    for i in range(40):
+        with open(f"{zoo.work}/f{i}.c", "w", encoding="utf-8") as file:
+            file.write(f"int f{i}(int x) {{ return x + {i}; }}\n")
+    yield ["--", "sh", "-c", f"cd {zoo.work} && for f in f*.c; do gcc -O2 -c $f; done"]
+
+
+# ---- planted ----
+
+@scenario("waits", "stopped", rules=("stopped",), seconds=3)
+def stopped(zoo):
+    process = zoo.plant("mended", "buffered_reader")
+    os.kill(process.pid, signal.SIGSTOP)
+    yield ["-p", process.pid]
+    zoo.prove(open(f"/proc/{process.pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T", "it is stopped")
+
+
+@scenario("waits", "lookups? of names", rules=("name_lookup",), seconds=6)
+def lookups_time_out(zoo):
+    """the server that it asks does not answer"""
+    pid = zoo.start(["unshare", "-n", "-m", "python3", "-c", """
+import ctypes, os, socket, subprocess
+subprocess.run(["ip", "link", "set", "lo", "up"])
+open("/tmp/resolv.zoo", "w").write("nameserver 127.0.0.1\\noptions timeout:1 attempts:1\\n")
+subprocess.run(["mount", "--bind", "/tmp/resolv.zoo", "/etc/resolv.conf"])
+deaf = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+deaf.bind(("127.0.0.1", 53))
+while True:
+    try:
+        socket.getaddrinfo("shop.example.com", 80)
+    except OSError:
+        pass
+"""]).pid
+    time.sleep(2)
+    yield ["-p", pid]
+
+
+@scenario("waits", "SQLite", "InvokeBusyHandler|usleep", rules=("lock_bound",), seconds=4)
+def sqlite_busy(zoo):
+    pid = zoo.script("python3", "busy.py", f"""
+import sqlite3, threading, time
+path = "{zoo.disk}/busy.db"
+base = sqlite3.connect(path)
+base.execute("create table t(a)"); base.commit()
+def holder():
+    base = sqlite3.connect(path, isolation_level=None)
+    while True:
+        base.execute("begin immediate"); base.execute("insert into t values (1)")
+        time.sleep(0.4)
+        base.execute("commit"); time.sleep(0.01)
+threading.Thread(target=holder, daemon=True).start()
+writer = sqlite3.connect(path, timeout=30, isolation_level=None)
+while True:
+    writer.execute("insert into t values (2)")
+""").pid
+    yield ["-p", pid]
+
+
+@scenario("waits", "reader of a pipe", "read by xz", rules=("peer_bound", "cpu_bound"), seconds=4)
+def one_slow_neighbour(zoo):
+    """xz is slower than what writes to it"""
+    writer = zoo.start(["sh", "-c", "cat /dev/urandom | xz -6 > /dev/null"])
+    time.sleep(0.5)
+    pid = subprocess.run(["pgrep", "-P", str(writer.pid), "cat"], capture_output=True, text=True, check=True).stdout.strip()
+    yield ["-p", pid]
