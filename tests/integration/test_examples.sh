@@ -56,4 +56,19 @@ begin "a gate in CI"
 status=$?
 [ $status = 3 ] && grep -q 'region\[request\].p99 is' said || fail "status $status beyond the limit"
 
+begin "files that are in the program are those of the tree"
+"$pkbpf" unpack >names || fail "status $?"
+while read -r name; do
+	mkdir -p unpacked
+	"$pkbpf" unpack --to unpacked "$name" || fail "$name: status $?"
+	original=$(find "$here/../../include/pkbpf" "$here/../../user/manual/examples" "$here/../../user/export/json" "$here/../../user/diff" \
+		"$(dirname "$pkbpf")/manual" -maxdepth 1 -name "$name" | head -n 1)
+	cmp -s "$original" "unpacked/$name" || fail "$name is another than '$original'"
+done <names
+for name in pkbpf.h pkbpf.py pkbpf.1 serve.conf report.schema.json; do
+	grep -qx "$name" names || fail "there is no $name"
+done
+"$pkbpf" unpack pkbpf.h nothing >out 2>err
+[ $? = 2 ] && [ ! -e pkbpf.h ] || fail "a name that is none: $(cat err)"
+
 conclude

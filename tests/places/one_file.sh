@@ -39,6 +39,9 @@ grep -q '^spin;.*main' folded || fail "no names: $(head -n 3 folded)"
 chroot "$root" /pkbpf doctor >doctor 2>&1 || fail "doctor: $(cat doctor)"
 grep -q 'profiling will work' doctor || fail "doctor: $(tail -n 3 doctor)"
 
+chroot "$root" /pkbpf unpack --to / pkbpf.h pkbpf.1 || fail "unpack: status $?"
+cmp -s "$root/pkbpf.h" "$here/../../include/pkbpf/pkbpf.h" || fail "unpack: another pkbpf.h"
+
 begin "terminals that nothing describes"
 for terminal in vt100 xterm-kitty; do
 	{ sleep 2; echo q; } | TERM=$terminal timeout 30 script -qec "chroot $root /pkbpf top -d 1" /dev/null >screen 2>&1
@@ -115,11 +118,11 @@ END
 for authority in "$work/cert.pem" /etc/ssl/certs/ca-certificates.crt; do
 	SSL_CERT_FILE=$authority "$pkbpf" serve --config serve.conf >serve.out 2>&1 &
 	serve=$!
-	jobs_started+=($serve)
+	jobs_started+=("$serve")
 	if [ "$authority" = "$work/cert.pem" ]; then
-		wait_until 30 grep -q /v1/metrics posts || fail "nothing was pushed: $(cat serve.out)"
+		wait_until 60 grep -q /v1/metrics posts || fail "nothing was pushed: $(cat serve.out)"
 	else
-		wait_until 30 grep -qi 'certificate is refused' serve.out || fail "a certificate of nobody was taken: $(cat serve.out)"
+		wait_until 60 grep -qi 'certificate is refused' serve.out || fail "a certificate of nobody was taken: $(cat serve.out)"
 	fi
 	kill -TERM $serve
 	wait $serve

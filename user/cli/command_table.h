@@ -9,7 +9,8 @@
 #include "cli/option_table.h"
 
 /* The first one runs when no command is named. */
-#define COMMANDS(X) X(profile) X(report) X(diff) X(bench) X(top) X(serve) X(query) X(doctor)
+#define COMMANDS(X)                                                                                \
+	X(profile) X(report) X(diff) X(bench) X(top) X(serve) X(query) X(doctor) X(unpack)
 
 struct command_row {
 	const char *name; /* NULL: the default command */

@@ -77,6 +77,9 @@ static const struct {
 	{&command_diff, "a", "diff"},
 	{&command_diff, "", "diff"},
 	{&command_doctor, "--json", NULL},
+	{&command_unpack, "", NULL},
+	/* Only the program itself has files. */
+	{&command_unpack, "pkbpf.h", "no file 'pkbpf.h' is in this program"},
 	{&command_doctor, "--frequency 99", "--frequency does not apply to this command"},
 };
 

@@ -96,6 +96,7 @@ static const struct {
 	{&command_doctor, "-t 1", "--tid does not apply to this command"},
 	{&command_doctor, "now", "unexpected argument 'now'"},
 	{&command_doctor, "-- true", "-- COMMAND does not apply to this command"},
+	{&command_unpack, "--pid 1", "--pid does not apply to this command"},
 };
 
 static void wrong_usage_is_told_in_one_specific_sentence(void **state)
