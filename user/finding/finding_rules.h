@@ -105,7 +105,8 @@
 	    "run-queue wait of the process; names need sampled waits")                             \
 	ROW(slow_device, "service time of block devices: p99 of 20 ms or more",                    \
 	    "20 ms: a disk that seeks needs less for nearly every request",                        \
-	    "service time of reads and writes; discards and flushes do not count")                 \
+	    "service time of reads and writes of each device, also of those below a loop "         \
+	    "device; discards and flushes do not count")                                           \
 	ROW(major_faults, "a process has 20 or more major faults per second",                      \
 	    "20 per second: a read takes some milliseconds where disks are slow",                  \
 	    "major faults; a program that starts is no alarm")                                     \

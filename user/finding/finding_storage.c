@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/histogram.h"
+#include "rows/devices.h"
 #include "rows/human.h"
 #include "finding/disk_neighbour.h"
 #include "finding/finding_rules.h"
@@ -16,6 +17,8 @@
 /* A disk that seeks needs less for nearly every request. */
 #define DEVICE_P99_NS	(20 * NS_PER_MS)
 #define DEVICE_REQUESTS 50
+/* Looked at: a machine with more has many that are alike. */
+#define DEVICES 64
 /* Of a disk wait, in service at the device: less, and something else holds it up. */
 #define DEVICE_PART_PERCENT 50
 /* Of the bytes of the machine's block I/O, of others. */
@@ -189,19 +192,71 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	findings_offer(findings, &finding);
 }
 
+/* A device that serves slowly. */
+struct slow_device {
+	uint32_t number;
+	bool is_lower; /* carries out requests of another device (loop) */
+	uint64_t p50_ns, p99_ns, count;
+};
+
 /* Discards and flushes take long on devices that are fast: reads and writes only. */
-static void add_transfers(const struct profile *profile, struct histogram *ret_times)
+static bool is_transfer(const struct distribution *distribution)
 {
+	const struct distribution_key *key = &distribution->key;
+	unsigned int operation = key->state & PKBPF_BLOCKIO_OPERATION_MASK;
+
+	return key->kind == PKBPF_PROFILE_BLOCKIO &&
+	       (key->measure == PKBPF_BLOCKIO_DEVICE_TIME ||
+		key->measure == PKBPF_BLOCKIO_LOWER_DEVICE_TIME) &&
+	       (operation == PKBPF_BLOCKIO_READ || operation == PKBPF_BLOCKIO_WRITE);
+}
+
+static struct slow_device read_device(const struct profile *profile, uint32_t number,
+				      struct histogram *times)
+{
+	struct slow_device device = {.number = number};
 	const struct distribution *distribution;
 
+	*times = (struct histogram){0};
 	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++) {
-		unsigned int operation = distribution->key.state & PKBPF_BLOCKIO_OPERATION_MASK;
-
-		if (distribution->key.kind == PKBPF_PROFILE_BLOCKIO &&
-		    distribution->key.measure == PKBPF_BLOCKIO_DEVICE_TIME &&
-		    (operation == PKBPF_BLOCKIO_READ || operation == PKBPF_BLOCKIO_WRITE))
-			distribution_merge(distribution, ret_times);
+		if (!is_transfer(distribution) || distribution->key.device != number)
+			continue;
+		device.is_lower |= distribution->key.measure == PKBPF_BLOCKIO_LOWER_DEVICE_TIME;
+		distribution_merge(distribution, times);
 	}
+	device.count = times->count;
+	device.p50_ns = histogram_percentile(times, 500);
+	device.p99_ns = histogram_percentile(times, 990);
+	return device;
+}
+
+/* The slowest device: what another one is made of comes first, as that can be no faster. count 0:
+ * none is slow. */
+static struct slow_device slowest_device(const struct profile *profile, struct histogram *times)
+{
+	struct slow_device slowest = {0};
+	const struct distribution *distribution;
+	uint32_t seen[DEVICES];
+	size_t count = 0, j;
+
+	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++) {
+		struct slow_device device;
+
+		if (!is_transfer(distribution))
+			continue;
+		for (j = 0; j < count && seen[j] != distribution->key.device; j++)
+			;
+		if (j < count || count == DEVICES)
+			continue;
+		seen[count++] = distribution->key.device;
+		device = read_device(profile, distribution->key.device, times);
+		if (device.p99_ns < DEVICE_P99_NS || device.count < DEVICE_REQUESTS ||
+		    device.is_lower < slowest.is_lower ||
+		    (device.is_lower == slowest.is_lower && device.p99_ns <= slowest.p99_ns))
+			continue;
+		slowest = device;
+	}
+	return slowest;
 }
 
 static void find_slow_device(const struct analysis *analysis, struct findings *findings)
@@ -210,24 +265,28 @@ static void find_slow_device(const struct analysis *analysis, struct findings *f
 	const struct resource_row *total = &rows->total, *most = NULL;
 	struct finding finding = finding_new(FINDING_RULE_slow_device);
 	_cleanup_free_ struct histogram *times = calloc(1, sizeof(*times));
-	char buffer[HUMAN_SIZE];
+	char buffer[HUMAN_SIZE], name[32];
+	struct slow_device device;
 
 	if (!times || !(total->known & ROW_HAS_BLOCKIO))
 		return;
-	add_transfers(rows->profile, times);
-	if (histogram_percentile(times, 990) < DEVICE_P99_NS || times->count < DEVICE_REQUESTS)
+	device = slowest_device(rows->profile, times);
+	if (!device.count)
 		return;
 	for (size_t i = 0; i < rows->all_count; i++)
 		if (rows->items[i].blockio.requests &&
 		    (!most || rows->items[i].blockio.device_ns > most->blockio.device_ns))
 			most = &rows->items[i];
-	finding_say(finding.cause, "block devices are slow: service time p99 %s",
-		    human_time(buffer, histogram_percentile(times, 990)));
+	finding_say(finding.cause, "block device %s is slow: service time p99 %s",
+		    device_name(rows->profile, device.number, name),
+		    human_time(buffer, device.p99_ns));
 	finding_say(finding.evidence, "p50 %s over %s reads and writes",
-		    human_time(buffer, histogram_percentile(times, 500)),
-		    human_count((char[HUMAN_SIZE]){0}, times->count));
+		    human_time(buffer, device.p50_ns),
+		    human_count((char[HUMAN_SIZE]){0}, device.count));
+	if (device.is_lower)
+		finding_say(finding.evidence, ", also for a device above it (loop)");
 	if (most) {
-		finding_say(finding.evidence, ", %.0f %% of the service time for %s",
+		finding_say(finding.evidence, "; %.0f %% of all service time for %s",
 			    finding_percent((double)most->blockio.device_ns,
 					    (double)total->blockio.device_ns),
 			    finding_name(most));

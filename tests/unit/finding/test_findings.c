@@ -109,8 +109,8 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "slow_device",
-	       "block devices are slow: service time p99 40.0 ms; p50 40.0 ms over "
-	       "100 reads and writes, 100 % of the service time for app 5");
+	       "block device 254:0 is slow: service time p99 40.0 ms; p50 40.0 ms over "
+	       "100 reads and writes; 100 % of all service time for app 5");
 	expect(&findings, "major_faults",
 	       "app 5: major page faults: pages of files or of swap are read when "
 	       "they are touched; 50 major faults/s (500 in total). Next: more "

@@ -463,6 +463,54 @@ static void waits_in_a_resolver_are_lookups(void **state)
 	assert_null(finding_of(&findings, "name_lookup"));
 }
 
+/* ---- slow_device ---- */
+
+/* A loop device that takes 40 ms for each read, on a disk that takes so long for them. */
+static struct findings on_loop(uint64_t disk_ns)
+{
+	const struct {
+		uint32_t device;
+		uint8_t measure;
+		uint64_t each_ns;
+	} parts[] = {{7U << 20, PKBPF_BLOCKIO_DEVICE_TIME, 40 * MS},
+		     {ACCOUNT_DEVICE, PKBPF_BLOCKIO_LOWER_DEVICE_TIME, disk_ns}};
+	const struct process *process;
+	struct fake_profile fake;
+
+	account_begin(&fake, WAITS | 1U << PKBPF_PROFILE_BLOCKIO, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = MS});
+	process = process_table_find(profile_processes(fake.profile), 5);
+	for (size_t i = 0; i < 2; i++) {
+		struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(parts[i].each_ns),
+							100};
+		struct distribution_key key = {.kind = PKBPF_PROFILE_BLOCKIO,
+					       .process = process->id,
+					       .device = parts[i].device,
+					       .state = PKBPF_BLOCKIO_READ,
+					       .measure = parts[i].measure};
+		struct distribution_change change = {.count = 100,
+						     .total = 100 * parts[i].each_ns,
+						     .max = parts[i].each_ns,
+						     .buckets = &bucket,
+						     .bucket_count = 1};
+
+		assert_int_equal(profile_add_distribution(fake.profile, &key, &change), 0);
+	}
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void the_disk_below_a_loop_device_is_slow_only_when_it_is(void **state)
+{
+	struct findings findings = on_loop(39 * MS);
+
+	assert_non_null(strstr(text_of(&findings, "slow_device"), "block device 254:0 is slow"));
+	assert_non_null(strstr(text_of(&findings, "slow_device"), "a device above it (loop)"));
+	findings = on_loop(MS);
+	assert_non_null(strstr(text_of(&findings, "slow_device"), "block device 7:0 is slow"));
+	assert_null(strstr(text_of(&findings, "slow_device"), "above it"));
+}
+
 /* ---- sleep_bound ---- */
 
 static struct findings looking(uint64_t threads)
@@ -550,6 +598,7 @@ int main(void)
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
 		cmocka_unit_test(calls_are_small_only_where_their_bytes_are_known),
+		cmocka_unit_test(the_disk_below_a_loop_device_is_slow_only_when_it_is),
 		cmocka_unit_test(many_threads_that_sleep_do_not_poll),
 		cmocka_unit_test(waits_in_a_resolver_are_lookups),
 		cmocka_unit_test(no_command_asks_a_process_that_has_ended),
