@@ -90,6 +90,23 @@ static void a_share_is_never_rounded_to_nothing_or_all(void **state)
 	assert_string_equal(human_share(buffer, 0, 0), "-");
 }
 
+static void one_thing_is_not_many(void **state)
+{
+	static const struct {
+		uint64_t count;
+		const char *plural, *text;
+	} rows[] = {
+		{0, "waits", "0 waits"},     {1, "waits", "1 wait"},
+		{2, "waits", "2 waits"},     {1, "processes", "1 process"},
+		{1, "accesses", "1 access"}, {1234, "processes", "1,234 processes"},
+	};
+	char buffer[HUMAN_SIZE];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		assert_string_equal(human_counted(buffer, rows[i].count, rows[i].plural),
+				    rows[i].text);
+}
+
 static void a_weight_is_shown_in_the_unit_of_its_kind(void **state)
 {
 	char buffer[HUMAN_SIZE];
@@ -110,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_that_do_not_fit_become_the_nearest),
 		cmocka_unit_test(counts_have_separators),
+		cmocka_unit_test(one_thing_is_not_many),
 		cmocka_unit_test(times_have_three_digits_and_a_unit),
 		cmocka_unit_test(sizes_are_powers_of_1024),
 		cmocka_unit_test(a_share_is_never_rounded_to_nothing_or_all),

@@ -214,6 +214,27 @@ static void a_shift_of_many_values_takes_little_memory(void **state)
 	free(values);
 }
 
+static void one_large_sample_makes_the_test_approximate(void **state)
+{
+	static const struct {
+		size_t a, b;
+		bool exact;
+	} table[] = {{RANK_EXACT_MAX, RANK_EXACT_MAX, true},
+		     {RANK_EXACT_MAX + 1, 3, false},
+		     {3, RANK_EXACT_MAX + 1, false}};
+	double values[2 * RANK_EXACT_MAX + 2];
+	struct rank_test test;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		values[i] = (double)i;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_int_equal(
+			rank_test(values, table[i].a, values + table[i].a, table[i].b, &test), 0);
+		assert_int_equal(test.exact, table[i].exact);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +245,7 @@ int main(void)
 		cmocka_unit_test(counts_ties_exactly),
 		cmocka_unit_test(finds_no_difference_between_equal_values),
 		cmocka_unit_test(large_samples_are_close_to_exact_ones),
+		cmocka_unit_test(one_large_sample_makes_the_test_approximate),
 		cmocka_unit_test(says_that_three_values_have_no_interval),
 	};
 
