@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+from servers import java, postgres
 from zoo import healthy, scenario
 
 TWINS = """buffered_reader buffered_writer cached_config event_wait signalled short_hold own_counters group_commit kept_buffer freed
@@ -124,6 +125,125 @@ def short_build(zoo):
         with open(f"{zoo.work}/f{i}.c", "w", encoding="utf-8") as file:
             file.write(f"int f{i}(int x) {{ return x + {i}; }}\n")
     yield ["--", "sh", "-c", f"cd {zoo.work} && for f in f*.c; do gcc -O2 -c $f; done"]
+
+
+@healthy(seconds=3)
+def mended_python_reader(zoo):
+    yield ["-p", zoo.script("python3", "reader.py", """
+import time
+while True:
+    open("/usr/bin/git", "rb").read(); time.sleep(0.01)
+""").pid]
+
+
+@healthy(seconds=3)
+def mended_python_writer(zoo):
+    yield ["-p", zoo.script("python3", "writer.py", """
+import time
+with open("/dev/null", "w") as out:
+    while True:
+        for i in range(2000):
+            out.write(str(i))
+        time.sleep(0.01)
+""").pid]
+
+
+def java_counter(zoo, name, before, take, give):
+    return java(zoo, name, f"""
+public class {name} {{
+    static int count; {before}
+    public static void main(String[] arguments) {{
+        for (int i = 0; i < 6; i++)
+            new Thread(() -> {{ try {{ for (;;) {{ {take} count++; {give} Thread.sleep(10); }} }} catch (Exception e) {{ }} }}).start();
+    }}
+}}
+""").pid
+
+
+@healthy(seconds=3)
+def mended_java_monitor(zoo):
+    yield ["-p", java_counter(zoo, "Brief", "static final Object lock = new Object();", "synchronized (lock) {", "}")]
+
+
+@healthy(seconds=3)
+def mended_java_lock(zoo):
+    yield ["-p", java_counter(zoo, "Short", "static final java.util.concurrent.locks.ReentrantLock lock = new java.util.concurrent.locks.ReentrantLock();",
+                              "lock.lock();", "lock.unlock();")]
+
+
+@healthy(seconds=3)
+def mended_postgres(zoo):
+    """clients that update rows of their own, at a pace"""
+    database = postgres(zoo)
+    database.sql("create table stock(item int primary key, count int); insert into stock select i, 0 from generate_series(1, 1000) i")
+    with open(f"{zoo.work}/own.sql", "w", encoding="utf-8") as file:
+        file.write("update stock set count = count + 1 where item = :client_id + 1;\n")
+    os.chmod(f"{zoo.work}/own.sql", 0o644)
+    database.bench("-c", 4, "-R", 20, "-T", 20, "-f", f"{zoo.work}/own.sql")
+    time.sleep(1)
+    yield ["-p", open(f"{zoo.disk}/data/postmaster.pid", encoding="utf-8").readline().strip()]
+
+
+@healthy(seconds=3)
+def ticker(zoo):
+    """waits for a condition that ends by time-out, by design"""
+    yield ["-p", zoo.script("python3", "ticker.py", """
+import threading
+event = threading.Event()
+while True:
+    event.wait(0.05)
+""").pid]
+
+
+@healthy(seconds=3)
+def retry_queue(zoo):
+    """a name that sounds like failures"""
+    yield ["-p", zoo.script("python3", "queue.py", """
+import time
+def run_retry_queue():
+    time.sleep(0.2)
+while True:
+    run_retry_queue()
+""").pid]
+
+
+@healthy(seconds=3)
+def long_poll(zoo):
+    """a server that sends when something happens"""
+    yield ["-p", zoo.script("python3", "events.py", """
+import os, socket, time
+ours, theirs = socket.socketpair()
+if os.fork() == 0:
+    while True:
+        time.sleep(0.3); theirs.send(b"news")
+while True:
+    ours.recv(100)
+""").pid]
+
+
+@healthy(seconds=3)
+def paced_producer(zoo):
+    """wakes others, and waits for the clock"""
+    yield ["-p", zoo.script("python3", "producer.py", """
+import threading, time
+ready = threading.Condition()
+def consumer():
+    while True:
+        with ready:
+            ready.wait()
+for _ in range(4):
+    threading.Thread(target=consumer, daemon=True).start()
+while True:
+    with ready:
+        ready.notify_all()
+    time.sleep(0.02)
+""").pid]
+
+
+@healthy(seconds=3)
+def one_program(zoo):
+    zoo.need("gzip")
+    yield ["--", "sh", "-c", "exec gzip -9 -c /usr/bin/git >/dev/null"]
 
 
 # ---- planted ----
