@@ -191,7 +191,8 @@ enum pkbpf_loss {
 	X(STACK_RING_SHARE, PKBPF_LOSS_OTHER,                                                      \
 	  "stacks of events (a container or process sent more than its share)")                    \
 	X(MERGE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
-	  "regions, threads, cgroups and readings of memory of slices left out (too many)")
+	  "regions, threads, cgroups and readings of memory of slices left out (too many)")        \
+	X(FUNCTIONS_UNKNOWN, PKBPF_LOSS_NONE, "names of --function that meant no function")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

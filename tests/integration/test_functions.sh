@@ -135,6 +135,8 @@ END
 
 begin "patterns that mean nothing, or what cannot be had"
 "$pkbpf" --progress never -e offcpu --function 'no_such_name*' -d 0.1 -p "$target" -o none.json 2>said
+status=$?
+[ $status = 1 ] || fail "a name that means nothing is no failure: status $status"
 grep -q "means no function" said || fail "nothing is said: $(cat said)"
 if command -v gcc >/dev/null; then
 	cat >inlined.c <<-'END'

@@ -357,6 +357,7 @@ static int profile_targets(struct profiling *profiling)
 	const struct live_observer observer = {NULL, write_slice, profiling};
 	struct profile *last, *profile;
 	struct error error;
+	uint64_t unknown;
 	int err, stop_err, status;
 
 	err = run_until_end(profiling);
@@ -384,6 +385,13 @@ static int profile_targets(struct profiling *profiling)
 			console_error(profiling->console, "%s", text);
 		return status == EXIT_STATUS_DONE && !profiling->recorded ? EXIT_STATUS_EMPTY
 									  : status;
+	}
+	unknown = profile_info_read(profile)->counters[PKBPF_COUNTER_FUNCTIONS_UNKNOWN];
+	if (unknown) {
+		console_error(profiling->console,
+			      "--function: %" PRIu64 " %s no function of any program", unknown,
+			      unknown == 1 ? "name means" : "names mean");
+		status = status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
 	}
 	if (!output_plan_reports_to_stdout(profiling->plan)) {
 		profile_summary_write(profile, text, sizeof(text));

@@ -142,6 +142,34 @@ static void a_chosen_function_is_the_one_of_this_machine(void **state)
 	close(fd);
 }
 
+int has_two_names(int value);
+int second_name(int value) __attribute__((alias("has_two_names")));
+
+__attribute__((noinline)) int has_two_names(int value)
+{
+	return value * 2;
+}
+
+static void both_names_of_an_address_mean_a_function(void **state)
+{
+	struct matched_functions matches = {0};
+	struct function_pattern pattern;
+	struct elf_file file;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	assert_true(parse("has_two_names", &pattern));
+	assert_int_equal(function_match(&file, "app", &pattern, &matches), 0);
+	assert_int_equal(matches.meant, 1);
+	assert_true(parse("second_name", &pattern));
+	assert_int_equal(function_match(&file, "app", &pattern, &matches), 0);
+	assert_int_equal(matches.meant, 2);
+	assert_int_equal(matches.items.count, 1);
+	matched_functions_done(&matches);
+	elf_file_done(&file);
+	close(fd);
+}
+
 static void system_calls_have_their_names(void **state)
 {
 	bool found = false;
@@ -167,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_library_is_meant_by_its_name_without_a_version),
 		cmocka_unit_test(names_are_meant_mangled_or_not),
 		cmocka_unit_test(a_chosen_function_is_the_one_of_this_machine),
+		cmocka_unit_test(both_names_of_an_address_mean_a_function),
 		cmocka_unit_test(system_calls_have_their_names),
 	};
 

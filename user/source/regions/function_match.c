@@ -75,6 +75,7 @@ static int add(struct matching *matching, uint64_t address, uint64_t size, const
 	struct matched_function *item;
 	uint64_t end;
 
+	matching->functions->meant++;
 	array_foreach(&matching->functions->items, known)
 		if (known->address == address)
 			return 0;

@@ -30,6 +30,7 @@ struct cold_part {
 struct matched_functions {		 /* zero-initialised: empty */
 	ARRAY_OF(struct cold_part) cold; /* of all functions of the file */
 	ARRAY_OF(struct matched_function) items;
+	uint32_t meant;	       /* names, of which several may be at one address */
 	uint32_t chosen_later; /* names that stand for one of several functions (IFUNC), unknown
 				  which */
 };

@@ -279,12 +279,12 @@ static int add_matches(struct function_set *set, const struct elf_file *file, co
 	int err = 0;
 
 	for (size_t i = 0; i < set->options.pattern_count && !err; i++) {
-		size_t before = matches->items.count;
+		uint32_t before = matches->meant;
 
 		if (!function_pattern_has_file(&set->patterns[i], path))
 			continue;
 		err = function_match(file, path, &set->patterns[i], matches);
-		set->found[i] += (uint32_t)(matches->items.count - before);
+		set->found[i] += matches->meant - before;
 	}
 	if (matches->chosen_later)
 		log_warning(set->options.log,
@@ -453,17 +453,22 @@ int function_set_rest_ms(const struct function_set *set)
 	return clock_now_ns() - set->begun_ns < NEW_NS ? NEW_REST_MS : REST_MS;
 }
 
-void function_set_remove(struct function_set *set)
+uint32_t function_set_remove(struct function_set *set)
 {
+	uint32_t unknown = 0;
+
 	array_foreach(&set->files, file) {
 		region_probes_free(file->probes);
 		file->probes = NULL;
 	}
 	for (size_t i = 0; i < set->options.pattern_count; i++)
-		if (!set->found[i])
+		if (!set->found[i]) {
 			log_warning(set->options.log, "--function %s%s%s means no function",
 				    set->patterns[i].library ? set->patterns[i].library : "",
 				    set->patterns[i].library ? ":" : "", set->patterns[i].glob);
+			unknown++;
+		}
+	return unknown;
 }
 
 void function_set_free(struct function_set *set)

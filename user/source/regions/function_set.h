@@ -52,7 +52,8 @@ void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, ui
 /* How long until the next poll. */
 int function_set_rest_ms(const struct function_set *set);
 /* Takes all probes off. Says what was found nowhere. */
-void function_set_remove(struct function_set *set);
+/* Returns the number of patterns that meant no function. */
+uint32_t function_set_remove(struct function_set *set);
 void function_set_free(struct function_set *set);
 
 #endif

@@ -476,6 +476,8 @@ static void regions_each_stack(const struct source *source, source_stack_fn *tak
 
 static void regions_detach(struct source *source)
 {
+	struct lost_view unknown = {.time_ns = clock_now_ns(),
+				    .cause = PKBPF_COUNTER_FUNCTIONS_UNKNOWN};
 	uint64_t *unfinished;
 
 	if (!source->is_attached)
@@ -487,7 +489,9 @@ static void regions_detach(struct source *source)
 	if (source->pair_budget)
 		pair_budget_remove(source->pair_budget);
 	if (source->functions)
-		function_set_remove(source->functions);
+		unknown.count = function_set_remove(source->functions);
+	if (unknown.count)
+		event_encode_lost(&source->buffer, &unknown);
 	if (source->syscalls)
 		syscall_set_detach(source->syscalls);
 	if (source->kernel)
