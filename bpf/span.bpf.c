@@ -54,8 +54,11 @@ __attribute__((noinline)) int span_pop(__u64 token, __u64 stack_pointer, __u32 w
 	struct pkbpf_span_frame *frame;
 
 	if (stack && stack->deeper) {
-		stack->deeper--;
-		return 0;
+		if (way != SPAN_LEAVE_SCOPE || !deeper_were_left(stack, stack_pointer)) {
+			stack->deeper--;
+			return 0;
+		}
+		stack->deeper = 0;
 	}
 	at = stack ? frame_find(stack, token) : PKBPF_SPAN_DEPTH;
 	if (!stack || at >= PKBPF_SPAN_DEPTH) {

@@ -322,6 +322,15 @@ static __always_inline bool were_left(struct pkbpf_span_stack *stack, __u32 at, 
 	return true;
 }
 
+/* A jump has left the regions beyond the depth if what ends lies further up the same stack than the
+ * innermost one that is known. */
+static __always_inline bool deeper_were_left(struct pkbpf_span_stack *stack, __u64 stack_pointer)
+{
+	__u64 up = stack_pointer - frame_at(stack, PKBPF_SPAN_DEPTH - 1)->stack_pointer;
+
+	return up && up <= SAME_STACK_BYTES;
+}
+
 /* Is any of what is above a region more than a call? */
 static __always_inline bool has_regions_above(struct pkbpf_span_stack *stack, __u32 at)
 {

@@ -106,7 +106,7 @@ checker "$here/regions_check.py" counts storm.json outer=20000 middle=20000 inne
 
 begin "longjmp, ends of threads, fork, coroutines, signals and depth"
 same_output odd "$workloads/regions" odd 50
-checker "$here/regions_check.py" counts odd.json around_jump=50 jumped=0+200 ends_inside=0+5 forks=3 in_child=3 coroutine=98 \
+checker "$here/regions_check.py" counts odd.json around_jump=50 jumped=0+200 around_deep_jump=50 deep_jumped=0+1550 ends_inside=0+5 forks=3 in_child=3 coroutine=98 \
 	handler=50 interrupted=50 deep=32 afterwards=50
 
 begin "C++ exceptions"

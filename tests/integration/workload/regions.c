@@ -145,6 +145,29 @@ static void jump(int depth)
 	jump_deeper(depth - 1);
 }
 
+/* From beyond the depth that is measured. */
+static void deep_jump(int depth);
+static void (*volatile deep_jump_deeper)(int depth) = deep_jump;
+
+static void deep_jump(int depth)
+{
+	PKBPF_REGION("deep_jumped");
+
+	if (!depth)
+		longjmp(out, 1);
+	deep_jump_deeper(depth - 1);
+}
+
+static void deep_jumps(void)
+{
+	for (volatile unsigned int i = 0; i < count; i++) {
+		PKBPF_REGION("around_deep_jump");
+
+		if (setjmp(out) == 0)
+			deep_jump(39);
+	}
+}
+
 static unsigned int jumps(void)
 {
 	volatile unsigned int done = 0;
@@ -236,6 +259,7 @@ static void odd(void)
 	pthread_t thread;
 
 	printf("jumps %u\n", jumps());
+	deep_jumps();
 	for (unsigned int i = 0; i < 5; i++) {
 		pthread_create(&thread, NULL, thread_in_region, NULL);
 		pthread_join(thread, NULL);
