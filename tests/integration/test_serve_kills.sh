@@ -13,17 +13,19 @@ stopped=${4:-2}
 is_long=$((kills > 10))
 
 server=
+spinner=
 # A stopped process ends, too.
 cleanup() {
-	kill -9 $server 2>/dev/null
+	kill -9 $server $spinner 2>/dev/null
 	umount "$work/small" 2>/dev/null
 }
 
-# start STORE [WORD…]: leaves $url, $front; false: it did not start. WORDs: what it is started by.
+# start STORE [WORD…]: leaves $url, $front; false: it did not start. WORDs: what it is started by. $more: its further options.
+more=()
 start() {
 	local store=$1
 	shift
-	"$@" "$pkbpf" serve --listen 127.0.0.1:0 --store "$store" -s 1s --max-cpu off -e cpu >said 2>&1 &
+	"$@" "$pkbpf" serve --listen 127.0.0.1:0 --store "$store" -s 1s --max-cpu off -e cpu "${more[@]}" >said 2>&1 &
 	server=$!
 	url=
 	for _ in $(seq 400); do
@@ -97,6 +99,7 @@ end
 begin "a clock that was set back, and one that is set while it runs"
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1
 if [ -e "$faketime" ]; then
+	chmod 755 . # the process that answers is another user's, and reads it as well
 	echo "-1h" >clock
 	start store env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$work/clock" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 NO_FAKE_STAT=1 &&
 		wait_until 40 answers || fail "never ready an hour ago: $(cat said)"
@@ -108,6 +111,50 @@ if [ -e "$faketime" ]; then
 	end
 	start store && wait_until 40 answers || fail "never ready again: $(cat said)"
 	end
+else
+	not_checked "there is no libfaketime"
+fi
+
+begin "a clock that is a year ahead for a while: nothing is deleted, alerts and pushes go on"
+stored() { cat store/slice/*.pkbpf store/minute/*.pkbpf 2>/dev/null | wc -c; }
+pushed() { awk '$1 == "pkbpf_slices_total" { print $2 }' pushed.prom 2>/dev/null; }
+pushed_more() { [ "$(pushed)" -gt "$1" ] 2>/dev/null; }
+fires() { grep -q 'alert hog fires' said; }
+ends() { grep -q 'alert hog has ended' said; }
+if [ -e "$faketime" ]; then
+	cat >clock.conf <<-END
+		run-as = root	# the folder of the textfile is root's
+		default-alerts = no
+		[alert hog]
+		when = clockspin:cpu.share > 1%
+		clear-for = 1s
+		[push text]
+		textfile = $PWD/pushed.prom
+		interval = 10s
+	END
+	cp "$workloads/spin" clockspin
+	more=(--config clock.conf)
+	echo "+0" >clock
+	start store env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$work/clock" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 NO_FAKE_STAT=1 &&
+		wait_until 60 pushed_more 0 || give_up "nothing was pushed: $(cat said)"
+	for clock in +1h +400d +0; do
+		before=$(stored) sent=$(pushed) kept=$(find store/slice store/minute -name '*.pkbpf' | sort)
+		: >said
+		echo "$clock" >clock
+		./clockspin 60 &
+		spinner=$!
+		wait_until 60 fires || fail "at $clock no alert: $(cat said)"
+		kill -9 $spinner
+		wait $spinner 2>/dev/null
+		wait_until 60 ends || fail "at $clock the alert does not end: $(cat said)"
+		wait_until 60 pushed_more "$sent" || fail "at $clock nothing is pushed"
+		for segment in $kept; do
+			[ -e "$segment" ] || fail "at $clock $segment was deleted"
+		done
+		[ "$(stored)" -ge "$before" ] || fail "at $clock the history shrank from $before bytes to $(stored)"
+	done
+	end
+	more=()
 else
 	not_checked "there is no libfaketime"
 fi

@@ -21,6 +21,12 @@ struct user {
 	gid_t gid;
 };
 
+/* What belongs to the owner of the store becomes another user's. */
+struct giving {
+	uid_t from;
+	struct user to;
+};
+
 static int find_named(const char *name, struct user *ret_user, struct error *error)
 {
 	const struct passwd *account = getpwnam(name);
@@ -43,33 +49,33 @@ static int choose(const char *name, const struct stat *store, struct user *ret_u
 	return 0;
 }
 
-static int give_folder(int parent_fd, const char *name, const struct user *user, int depth);
+static int give_folder(int parent_fd, const char *name, const struct giving *giving, int depth);
 
-/* Regular files and folders of root; links are not followed, and a file with another name is that
- * one's as well. */
-static int give(int folder_fd, const char *name, const struct user *user, int depth)
+/* Regular files and folders; links are not followed, and a file with another name is that one's as
+ * well. */
+static int give(int folder_fd, const char *name, const struct giving *giving, int depth)
 {
 	struct stat st;
 
 	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-		return give_folder(folder_fd, name, user, depth + 1);
-	if (!S_ISREG(st.st_mode) || st.st_uid != 0 || st.st_nlink != 1)
+		return give_folder(folder_fd, name, giving, depth + 1);
+	if (!S_ISREG(st.st_mode) || st.st_uid != giving->from || st.st_nlink != 1)
 		return 0;
-	return fchownat(folder_fd, name, user->uid, user->gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
-											: 0;
+	return fchownat(folder_fd, name, giving->to.uid, giving->to.gid, AT_SYMLINK_NOFOLLOW) < 0
+		       ? -errno
+		       : 0;
 }
 
-/* What others may write to can hold links to files of root by now. */
-static bool is_of_root_alone(const struct stat *st)
+/* What others may write to can hold links to its owner's files by now. */
+static bool is_of_owner_alone(const struct stat *st, uid_t owner)
 {
-	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+	return st->st_uid == owner && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Its contents first: an end in the middle leaves a folder that is still root's, and is gone
- * through again. */
-static int give_folder(int parent_fd, const char *name, const struct user *user, int depth)
+/* Its contents first: an end in the middle leaves a folder that is gone through again. */
+static int give_folder(int parent_fd, const char *name, const struct giving *giving, int depth)
 {
 	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -84,11 +90,11 @@ static int give_folder(int parent_fd, const char *name, const struct user *user,
 	}
 	if (fstat(fd, &st) < 0)
 		err = -errno;
-	else if (is_of_root_alone(&st)) {
+	else if (is_of_owner_alone(&st, giving->from)) {
 		while (!err && (entry = readdir(folder)))
 			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-				err = give(fd, entry->d_name, user, depth);
-		if (!err && fchown(fd, user->uid, user->gid) < 0)
+				err = give(fd, entry->d_name, giving, depth);
+		if (!err && fchown(fd, giving->to.uid, giving->to.gid) < 0)
 			err = -errno;
 	}
 	closedir(folder);
@@ -168,13 +174,12 @@ int serve_user_become(const char *name, const char *store, bool *ret_is_root, st
 	err = choose(name, &st, &user, error);
 	if (err < 0)
 		return err;
-	if (user.uid == 0)
-		return take_fd(fd);
-	if (!name && !can_become(&user)) {
+	if (!name && user.uid != 0 && !can_become(&user)) {
 		*ret_is_root = true;
 		return take_fd(fd);
 	}
-	err = give_folder(fd, ".", &user, 0);
+	if (user.uid != st.st_uid)
+		err = give_folder(fd, ".", &(struct giving){st.st_uid, user}, 0);
 	/* Without CAP_CHOWN, before anything was given. */
 	if (!name && err == -EPERM) {
 		*ret_is_root = true;
@@ -183,6 +188,8 @@ int serve_user_become(const char *name, const char *store, bool *ret_is_root, st
 	if (err < 0)
 		return error_set(error, -err, "cannot give the store %s to user %u: %s", store,
 				 (unsigned int)user.uid, strerror(-err));
+	if (user.uid == 0)
+		return take_fd(fd);
 	err = become(&user, error);
 	return err < 0 ? err : take_fd(fd);
 }

@@ -14,10 +14,10 @@
 
 /* Opens the store, which is made when it is not there, and becomes another user for good, with one
  * thread. Without root there is no other: only the store is opened. As root: the user `name`; NULL:
- * the owner of the store, or if that is root, SERVE_USER_ACCOUNT or SERVE_USER_ID. What root owns
- * in the store is given to that user. "root": stays root. Returns the descriptor of the store;
- * -errno with the sentence. *ret_is_root: no other user could be had, as in a user namespace that
- * has no more. */
+ * the owner of the store, or if that is root, SERVE_USER_ACCOUNT or SERVE_USER_ID. What the
+ * owner of the store has in it is given to that user. "root": stays root. Returns the descriptor of
+ * the store; -errno with the sentence. *ret_is_root: no other user could be had, as in a user
+ * namespace that has no more. */
 int serve_user_become(const char *name, const char *store, bool *ret_is_root, struct error *error);
 
 #endif

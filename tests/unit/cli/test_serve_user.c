@@ -153,6 +153,31 @@ static void root_stays_root_when_asked(void **state)
 	assert_int_equal(become("nobody_of_this_name"), -1);
 }
 
+static void store_of_somebody_is_given_to_who_is_named(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	temp_tree_file(&tree, "store/slice/a", "a");
+	temp_tree_file(&tree, "store/slice/b", "b");
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const names[] = {"store", "store/slice", "store/slice/a"};
+
+		snprintf(path, sizeof(path), "%s/%s", tree.root, names[i]);
+		assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+	}
+	assert_int_equal(become("root"), 0);
+	assert_int_equal(owner_of("store"), 0);
+	assert_int_equal(owner_of("store/slice/a"), 0);
+	/* And what was somebody else's stays. */
+	snprintf(path, sizeof(path), "%s/store/slice/b", tree.root);
+	assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+	assert_true(become(NULL) > 0);
+	assert_int_equal(owner_of("store/slice/b"), STRANGER);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -161,6 +186,7 @@ int main(void)
 		TEST(store_of_root_is_given_away),
 		TEST(store_of_somebody_is_left_as_it_is),
 		TEST(store_that_was_planted_is_refused),
+		TEST(store_of_somebody_is_given_to_who_is_named),
 		TEST(root_stays_root_when_asked),
 	};
 
