@@ -26,7 +26,7 @@ listen = 127.0.0.1:0
 store = store
 interval = 1s
 max-cpu = off
-run-as = root	# the folder of the textfile is root's
+# The folder of the textfile is root's: so is the process that answers.
 [push text]
 textfile = $PWD/pkbpf.prom
 [push otel]

@@ -212,9 +212,9 @@ static const struct option_row own_options[] = {
 	 "the user that answers, writes the history and runs commands of alerts",
 	 .group = OPTION_GROUP_GENERAL, .form = OPTION_TEXT, SERVE(run_as),
 	 .text = "As root only. By default the owner of the store; if that is root, the account "
-		 "pkbpf, or a user id that nobody has. Files that [push] writes and what commands "
-		 "of [notify] do need the rights of this user; 'root' keeps those of root, without "
-		 "capabilities."},
+		 "pkbpf, or a user id that nobody has. It stays root, without capabilities, if "
+		 "commands of [notify] or files of [push] lie where root alone may use them; "
+		 "'root' asks for that."},
 	{0, "inline", NULL, "show inlined functions: reads the debug information of each program",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, SERVE(inlines)},
 	{'s', "interval", "TIME", "length of a slice, 1s to 1m; default 10s",

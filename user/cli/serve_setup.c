@@ -11,9 +11,11 @@
 #include "capture/kernel/privileges.h"
 #include "cli/exit_status.h"
 #include "cli/option_check.h"
+#include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
 #include "cli/serve_private.h"
 #include "cli/serve_token.h"
+#include "cli/serve_user.h"
 
 #define STORE_BYTES (1ULL << 30)
 #define MAX_CPU	    0.001 /* of the machine */
@@ -82,12 +84,47 @@ void serving_choose(struct serving *serving, const struct cli_options *options)
 	serving->live.kinds_mask = serve_governor_kinds(&serving->governor, serving->asked);
 }
 
+/* The configuration has what no other user than root may do: its path. "": nothing. */
+static void find_closed(const char *text, char *ret_path, size_t size)
+{
+	struct serve_config config;
+	struct error unused;
+	int err = serve_config_read(text, &config, &unused);
+
+	ret_path[0] = '\0';
+	for (size_t i = 0; err == 0 && i < config.notify.count; i++)
+		if (config.notify.items[i].way == NOTIFY_COMMAND &&
+		    !serve_user_may_run(config.notify.items[i].where))
+			snprintf(ret_path, size, "%s", config.notify.items[i].where);
+	for (size_t i = 0; err == 0 && i < config.push.count; i++)
+		if (config.push.items[i].way == PUSH_TEXTFILE &&
+		    !serve_user_may_write(config.push.items[i].where))
+			snprintf(ret_path, size, "%s", config.push.items[i].where);
+	serve_config_done(&config);
+}
+
+static const char *choose_user(const struct serving *serving)
+{
+	char path[512];
+
+	if (serving->own.run_as || geteuid() != 0 || !serving->own.text)
+		return serving->own.run_as;
+	find_closed(serving->own.text, path, sizeof(path));
+	if (!path[0])
+		return NULL;
+	log_warning(&serving->log,
+		    "the process that answers stays root, without capabilities: no other user may "
+		    "use %s; move it, or name a user with --run-as",
+		    path);
+	return "root";
+}
+
 static int start_front(struct serving *serving, struct error *error)
 {
 	struct serve_front_options options = {
 		.listen = serving->own.listen,
 		.store = serving->own.store,
-		.run_as = serving->own.run_as,
+		.run_as = choose_user(serving),
 		.store_bytes = serving->own.store_bytes,
 		.token = serving->token,
 		.slice_ns = serving->own.slice_ns,

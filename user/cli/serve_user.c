@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -192,4 +194,39 @@ int serve_user_become(const char *name, const char *store, bool *ret_is_root, st
 		return take_fd(fd);
 	err = become(&user, error);
 	return err < 0 ? err : take_fd(fd);
+}
+
+/* ---- what it may do ---- */
+
+/* Are all folders on the way open to others? */
+static bool may_reach(const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+		if (stat(folder, &st) == 0 && !(st.st_mode & S_IXOTH))
+			return false;
+	}
+	return true;
+}
+
+bool serve_user_may_run(const char *command)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%.*s", (int)strcspn(command, " \t"), command);
+	return may_reach(path) && (stat(path, &st) < 0 || st.st_mode & S_IXOTH);
+}
+
+bool serve_user_may_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
+	return may_reach(path) && (stat(folder, &st) < 0 || st.st_uid != 0 || st.st_mode & S_IWOTH);
 }

@@ -19,5 +19,9 @@
  * the store; -errno with the sentence. *ret_is_root: no other user could be had, as in a user
  * namespace that has no more. */
 int serve_user_become(const char *name, const char *store, bool *ret_is_root, struct error *error);
+/* Could a user without rights run this command (arguments may follow its path)? */
+bool serve_user_may_run(const char *command);
+/* Could one write a file here, in a folder that is not root's alone? */
+bool serve_user_may_write(const char *path);
 
 #endif

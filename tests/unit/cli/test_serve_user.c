@@ -178,6 +178,37 @@ static void store_of_somebody_is_given_to_who_is_named(void **state)
 	assert_int_equal(owner_of("store/slice/b"), STRANGER);
 }
 
+static void what_root_alone_may_use_is_known(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	temp_tree_file(&tree, "open/hook", "");
+	temp_tree_file(&tree, "closed/hook", "");
+	snprintf(path, sizeof(path), "%s/open", tree.root);
+	assert_int_equal(chmod(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/open/hook with words", tree.root);
+	assert_false(serve_user_may_run(path));
+	assert_false(serve_user_may_write(path));
+	snprintf(path, sizeof(path), "%s/open/hook", tree.root);
+	assert_int_equal(chmod(path, 0755), 0);
+	assert_true(serve_user_may_run(path));
+	snprintf(path, sizeof(path), "%s/open/hook with words", tree.root);
+	assert_true(serve_user_may_run(path));
+	snprintf(path, sizeof(path), "%s/closed/hook", tree.root);
+	assert_int_equal(chmod(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/closed", tree.root);
+	assert_int_equal(chmod(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/closed/hook", tree.root);
+	assert_false(serve_user_may_run(path));
+	snprintf(path, sizeof(path), "%s/open", tree.root);
+	assert_int_equal(chown(path, STRANGER, STRANGER), 0);
+	snprintf(path, sizeof(path), "%s/open/x.prom", tree.root);
+	assert_true(serve_user_may_write(path));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -187,6 +218,7 @@ int main(void)
 		TEST(store_of_somebody_is_left_as_it_is),
 		TEST(store_that_was_planted_is_refused),
 		TEST(store_of_somebody_is_given_to_who_is_named),
+		TEST(what_root_alone_may_use_is_known),
 		TEST(root_stays_root_when_asked),
 	};
 
