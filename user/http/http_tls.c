@@ -12,6 +12,7 @@
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/ssl.h>
 #include <poll.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
