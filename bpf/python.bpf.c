@@ -24,6 +24,7 @@ int python_find_threads(__u32 slot);
 int python_next_chain(__u32 slot);
 int python_frame(__u32 slot);
 int python_frames(__u32 slot);
+int python_pass_frame(__u32 slot);
 int python_pass_frames(__u32 slot);
 
 static __always_inline __u64 thread_pointer(void)
@@ -345,9 +346,9 @@ __attribute__((noinline)) int python_frames(__u32 slot)
 	return 0;
 }
 
-/* Passes over frames of a run, up to the entry that anchors it; 1: python->frame is the entry, or
- * 0. */
-__attribute__((noinline)) int python_pass_frames(__u32 slot)
+/* Passes over one frame of a run; 1: python->frame is the entry that anchors it, or 0. A function
+ * of its own: in a loop the verifier of 5.10 loses the bounds of what is read of it. */
+__attribute__((noinline)) int python_pass_frame(__u32 slot)
 {
 	struct python_scratch *python = python_scratch_get(slot);
 	struct pkbpf_python_layout *layout = python ? python_layout_of(python) : NULL;
@@ -359,16 +360,23 @@ __attribute__((noinline)) int python_pass_frames(__u32 slot)
 	barrier_var(size);
 	if (size > PYTHON_FRAME_BYTES)
 		size = PYTHON_FRAME_BYTES;
-	for (int i = 0; i < ENTRIES_PER_CALL; i++) {
-		if (!python->frame ||
-		    bpf_probe_read_user(python->frame_bytes, size, (void *)python->frame)) {
-			python->frame = 0;
-			return 1;
-		}
-		if (frame_byte(python, layout->frame_owner) >= OWNER_ENTRY)
-			return 1;
-		python->frame = frame_word(python, layout->frame_previous);
+	if (!python->frame ||
+	    bpf_probe_read_user(python->frame_bytes, size, (void *)python->frame)) {
+		python->frame = 0;
+		return 1;
 	}
+	if (frame_byte(python, layout->frame_owner) >= OWNER_ENTRY)
+		return 1;
+	python->frame = frame_word(python, layout->frame_previous);
+	return 0;
+}
+
+/* Passes over some frames; 1: as above. */
+__attribute__((noinline)) int python_pass_frames(__u32 slot)
+{
+	for (int i = 0; i < ENTRIES_PER_CALL; i++)
+		if (python_pass_frame(slot))
+			return 1;
 	return 0;
 }
 
