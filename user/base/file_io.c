@@ -76,6 +76,23 @@ static int read_to_end(int fd, struct growing_text *text, size_t max_size)
 	}
 }
 
+int file_write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size) {
+		ssize_t written = write(fd, at, size);
+
+		if (written < 0 && errno != EINTR)
+			return -errno;
+		if (!written)
+			return -EIO;
+		at += written > 0 ? written : 0;
+		size -= written > 0 ? (size_t)written : 0;
+	}
+	return 0;
+}
+
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
 		  size_t *ret_size)
 {

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 
+/* Writes all of it, whatever a single write() takes. Negative errno: some of it may be there. */
+int file_write_all(int fd, const void *bytes, size_t size);
 /* Reads at most max_size bytes into a NUL-terminated heap buffer (the caller frees it). A longer
  * file gives -EFBIG; works for procfs files that claim size 0. directory_fd may be AT_FDCWD. */
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,

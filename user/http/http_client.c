@@ -65,9 +65,7 @@ void http_client_free(struct http_client *client)
 #include <stdlib.h>
 
 #include "base/array.h"
-
-/* Of an answer nobody needs more. */
-#define BODY_MAX 65536
+#include "http/http_body.h"
 
 struct library {
 	void *handle;
@@ -143,57 +141,16 @@ int http_client_new(struct http_client **ret_client, struct error *error)
 	return 0;
 }
 
-struct reading {
-	struct http_answer *answer;
-	size_t used, seen;
-};
-
-static size_t take_body(char *bytes, size_t one, size_t count, void *context)
+static size_t take_beginning(char *bytes, size_t one, size_t count, void *context)
 {
-	struct reading *reading = context;
-	size_t room = sizeof(reading->answer->text) - 1 - reading->used;
-	size_t part = count < room ? count : room;
-
 	(void)one;
-	memcpy(reading->answer->text + reading->used, bytes, part);
-	reading->used += part;
-	reading->seen += count;
-	/* An answer without end is broken off. */
-	return reading->seen > BODY_MAX ? 0 : count;
+	return http_beginning_take(context, (const uint8_t *)bytes, count) ? count : 0;
 }
 
-struct collecting {
-	struct http_body *body;
-	size_t room;
-	int err;
-};
-
-static size_t collect_body(char *bytes, size_t one, size_t count, void *context)
+static size_t take_all(char *bytes, size_t one, size_t count, void *context)
 {
-	struct collecting *collecting = context;
-	struct http_body *body = collecting->body;
-	size_t room = collecting->room ? collecting->room : BODY_MAX;
-	uint8_t *more;
-
 	(void)one;
-	if (count > body->most - body->size) {
-		collecting->err = -EFBIG;
-		return 0;
-	}
-	while (room < body->size + count)
-		room *= 2;
-	if (room != collecting->room) {
-		more = realloc(body->bytes, room);
-		if (!more) {
-			collecting->err = -ENOMEM;
-			return 0;
-		}
-		body->bytes = more;
-		collecting->room = room;
-	}
-	memcpy(body->bytes + body->size, bytes, count);
-	body->size += count;
-	return count;
+	return http_collected_take(context, (const uint8_t *)bytes, count) ? count : 0;
 }
 
 static int note_progress(void *context, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
@@ -267,12 +224,12 @@ static CURLcode perform(struct http_client *client, struct http_answer *answer)
 int http_post(struct http_client *client, const struct http_request *request,
 	      struct http_answer *ret_answer, struct error *error)
 {
-	struct reading reading = {.answer = ret_answer};
+	struct http_beginning beginning = {.answer = ret_answer};
 	struct curl_slist *headers = list_headers(client, request);
 	CURLcode code;
 
 	*ret_answer = (struct http_answer){0};
-	set_options(client, request, headers, take_body, &reading);
+	set_options(client, request, headers, take_beginning, &beginning);
 	client->library.easy_setopt(client->curl, CURLOPT_POST, 1L);
 	client->library.easy_setopt(client->curl, CURLOPT_POSTFIELDS, request->body);
 	client->library.easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE,
@@ -288,28 +245,19 @@ int http_post(struct http_client *client, const struct http_request *request,
 int http_get(struct http_client *client, const struct http_request *request, struct http_body *body,
 	     struct http_answer *ret_answer, struct error *error)
 {
-	struct collecting collecting = {.body = body};
+	struct http_collected collected;
 	struct curl_slist *headers = list_headers(client, request);
+	int err = 0;
 	CURLcode code;
 
 	*ret_answer = (struct http_answer){0};
-	body->bytes = NULL;
-	body->size = 0;
-	set_options(client, request, headers, collect_body, &collecting);
+	http_collected_begin(&collected, body);
+	set_options(client, request, headers, take_all, &collected);
 	code = perform(client, ret_answer);
 	client->library.slist_free_all(headers);
-	if (body->size)
-		memcpy(ret_answer->text, body->bytes,
-		       body->size < HTTP_ANSWER_SIZE ? body->size : HTTP_ANSWER_SIZE - 1);
-	if (code == CURLE_OK)
-		return 0;
-	free(body->bytes);
-	body->bytes = NULL;
-	if (collecting.err == -EFBIG)
-		return error_set(error, EFBIG, "the answer is longer than %zu bytes", body->most);
-	if (collecting.err)
-		return error_set(error, -collecting.err, "out of memory");
-	return error_set(error, EIO, "%s", client->library.easy_strerror(code));
+	if (code != CURLE_OK)
+		err = error_set(error, EIO, "%s", client->library.easy_strerror(code));
+	return http_collected_end(&collected, ret_answer, err, error);
 }
 
 void http_client_free(struct http_client *client)

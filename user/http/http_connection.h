@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A connection to a server, by TLS or not, all of whose steps end before one moment. One thread. */
+/* A connection to a server, with or without TLS; all steps share one deadline. One thread. */
 #ifndef PKBPF_HTTP_HTTP_CONNECTION_H
 #define PKBPF_HTTP_HTTP_CONNECTION_H
 

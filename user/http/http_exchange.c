@@ -9,11 +9,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "http/http_body.h"
 #include "http/http_connection.h"
 #include "http/http_message.h"
 
-/* Of an answer to a post nobody needs more. */
-#define ANSWER_MAX   65536
 #define RECEIVE_SIZE 16384
 
 /* ---- the request ---- */
@@ -120,95 +119,35 @@ static void fill_answer(const struct http_message *message, struct http_answer *
 	answer->retry_after_seconds = message->retry_after_seconds;
 }
 
-struct beginning {
-	struct http_answer *answer;
-	size_t used, seen;
-};
-
-static bool take_beginning(void *context, const uint8_t *bytes, size_t size)
-{
-	struct beginning *beginning = context;
-	size_t room = sizeof(beginning->answer->text) - 1 - beginning->used;
-	size_t part = size < room ? size : room;
-
-	memcpy(beginning->answer->text + beginning->used, bytes, part);
-	beginning->used += part;
-	beginning->seen += size;
-	return beginning->seen <= ANSWER_MAX;
-}
-
 int http_exchange_post(const struct http_request *request, struct http_answer *ret_answer,
 		       struct error *error)
 {
-	struct beginning beginning = {.answer = ret_answer};
+	struct http_beginning beginning = {.answer = ret_answer};
 	_cleanup_free_ struct http_message *message = malloc(sizeof(*message));
 	int err;
 
 	*ret_answer = (struct http_answer){0};
 	if (!message)
 		return error_set(error, ENOMEM, "out of memory");
-	http_message_init(message, take_beginning, &beginning);
+	http_message_init(message, http_beginning_take, &beginning);
 	err = exchange(request, message, error);
 	fill_answer(message, ret_answer);
 	return err < 0 ? -EIO : 0;
 }
 
-struct collected {
-	struct http_body *body;
-	size_t room;
-	int err;
-};
-
-static bool collect(void *context, const uint8_t *bytes, size_t size)
-{
-	struct collected *collected = context;
-	struct http_body *body = collected->body;
-	size_t room = collected->room ? collected->room : ANSWER_MAX;
-	uint8_t *more;
-
-	if (size > body->most - body->size) {
-		collected->err = -EFBIG;
-		return false;
-	}
-	while (room < body->size + size)
-		room *= 2;
-	if (room != collected->room) {
-		more = realloc(body->bytes, room);
-		if (!more) {
-			collected->err = -ENOMEM;
-			return false;
-		}
-		body->bytes = more;
-		collected->room = room;
-	}
-	memcpy(body->bytes + body->size, bytes, size);
-	body->size += size;
-	return true;
-}
-
 int http_exchange_get(const struct http_request *request, struct http_body *body,
 		      struct http_answer *ret_answer, struct error *error)
 {
-	struct collected collected = {.body = body};
+	struct http_collected collected;
 	_cleanup_free_ struct http_message *message = malloc(sizeof(*message));
 	int err;
 
 	*ret_answer = (struct http_answer){0};
-	body->bytes = NULL;
-	body->size = 0;
+	http_collected_begin(&collected, body);
 	if (!message)
 		return error_set(error, ENOMEM, "out of memory");
-	http_message_init(message, collect, &collected);
+	http_message_init(message, http_collected_take, &collected);
 	err = exchange(request, message, error);
 	fill_answer(message, ret_answer);
-	if (body->size)
-		memcpy(ret_answer->text, body->bytes,
-		       body->size < HTTP_ANSWER_SIZE ? body->size : HTTP_ANSWER_SIZE - 1);
-	if (err == 0 && !collected.err)
-		return 0;
-	free(body->bytes);
-	body->bytes = NULL;
-	if (collected.err == -EFBIG)
-		return error_set(error, EFBIG, "the answer is longer than %zu bytes", body->most);
-	return collected.err ? error_set(error, ENOMEM, "out of memory") : -EIO;
+	return http_collected_end(&collected, ret_answer, err, error);
 }

@@ -171,7 +171,7 @@ ssize_t http_tls_receive(struct http_tls *tls, void *bytes, size_t size, short *
 		return 0;
 	if (code > 0)
 		return code;
-	/* An end that nobody has signed may be an attacker's. */
+	/* An unsigned end of the connection may be an attacker's. */
 	if (!code)
 		return error_set(error, EIO, "the connection broke");
 	return is_pending(code, ret_events) ? -EAGAIN : say(error, "the connection broke", code);

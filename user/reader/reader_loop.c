@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_io.h"
 #include "reader/reader_fault.h"
 
 /* Then the next process begins, with nothing of what the last one has kept. */
@@ -56,17 +57,10 @@ static uint64_t size_of(const struct reader_reply *reply)
 static int write_pieces(int fd, const struct reader_reply *reply)
 {
 	for (size_t i = 0; i < reply->count; i++) {
-		const char *bytes = reply->pieces[i].iov_base;
-		size_t left = reply->pieces[i].iov_len;
+		int err = file_write_all(fd, reply->pieces[i].iov_base, reply->pieces[i].iov_len);
 
-		while (left) {
-			ssize_t written = write(fd, bytes, left);
-
-			if (written <= 0)
-				return written < 0 ? -errno : -EIO;
-			bytes += written;
-			left -= (size_t)written;
-		}
+		if (err)
+			return err;
 	}
 	/* Nobody changes it while it is read, least of all we. */
 	return fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0

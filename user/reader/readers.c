@@ -575,15 +575,7 @@ void reader_answer_done(struct reader_answer *answer)
 int reader_memory_file(const void *bytes, size_t size)
 {
 	_cleanup_close_ int fd = memfd_create("pkbpf-image", MFD_CLOEXEC);
-	const char *at = bytes;
+	int err = fd < 0 ? -errno : file_write_all(fd, bytes, size);
 
-	while (fd >= 0 && size) {
-		ssize_t written = write(fd, at, size);
-
-		if (written <= 0)
-			return written < 0 ? -errno : -EIO;
-		at += written;
-		size -= (size_t)written;
-	}
-	return fd < 0 ? -errno : take_fd(fd);
+	return err ? err : take_fd(fd);
 }

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file_io.h"
 #include "base/hash_map.h"
 
 /* Kernels have about 5 MB of BTF. */
@@ -460,21 +461,6 @@ static int reduce(struct reduction *reduction, uint32_t number, unsigned int dep
 	return reduced;
 }
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t put = write(fd, data, size);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		data += put;
-		size -= (size_t)put;
-	}
-	return 0;
-}
-
 static int reduce_found(struct reduction *reduction)
 {
 	reduction->pointer = btf__add_ptr(reduction->out, 0);
@@ -500,7 +486,7 @@ int kernel_types_write(const struct kernel_types *types, int fd, struct error *e
 
 	if (!err) {
 		data = btf__raw_data(reduction.out, &size);
-		err = data ? write_all(fd, data, size) : -ENOMEM;
+		err = data ? file_write_all(fd, data, size) : -ENOMEM;
 	}
 	btf__free(reduction.out);
 	hash_map_done(&reduction.numbers);

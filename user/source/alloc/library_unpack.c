@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_io.h"
 #include "base/hash_map.h"
 
 /* Of names of folders: any number that stays. */
@@ -70,21 +71,7 @@ static bool is_there(int folder, const struct library_bytes *library)
 	return fd >= 0 && holds(fd, library);
 }
 
-static int write_all(int fd, const struct library_bytes *library)
-{
-	size_t at = 0;
-
-	while (at < library->size) {
-		ssize_t written = write(fd, library->bytes + at, library->size - at);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		at += written > 0 ? (size_t)written : 0;
-	}
-	return fchmod(fd, 0755) < 0 ? -errno : 0;
-}
-
-/* Others may load it meanwhile: it comes as a whole. */
+/* Other programs may load it meanwhile: a rename shows all of it, or nothing. */
 static int put(int folder, const struct library_bytes *library)
 {
 	char name[NAME_SIZE];
@@ -96,7 +83,10 @@ static int put(int folder, const struct library_bytes *library)
 	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, library);
+	err = file_write_all(fd, library->bytes, library->size);
+	/* The umask has taken the rights of others. */
+	if (!err && fchmod(fd, 0755) < 0)
+		err = -errno;
 	if (!err && renameat(folder, name, folder, library->name) < 0)
 		err = -errno;
 	if (err)

@@ -2,8 +2,8 @@
 /*
  * Puts a library that is part of this program into a file that other programs can load.
  *
- * The folder is ours, and no other user may write to it: who could change the file would have his
- * code in each program. It is kept: what a command leaves behind may load it later.
+ * The folder is ours, and no other user may write to it: a user that could change the file would
+ * run code in each program. It is kept: what a command leaves behind may load it later.
  */
 #ifndef PKBPF_SOURCE_ALLOC_LIBRARY_UNPACK_H
 #define PKBPF_SOURCE_ALLOC_LIBRARY_UNPACK_H

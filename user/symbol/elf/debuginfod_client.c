@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file_io.h"
 #include "http/http_client.h"
 
 /* What the library waits for a server, by DEBUGINFOD_TIMEOUT. */
@@ -58,7 +59,7 @@ static int name_file(const char *hex, char *path, size_t size)
 	return (size_t)length < size && *path == '/' ? 0 : -ENAMETOOLONG;
 }
 
-/* It comes as a whole, and with the rights that a file needs which a process of its own reads. */
+/* Other programs use this cache: a rename shows all of a file, or nothing. */
 static int keep(char *path, const struct http_body *body)
 {
 	_cleanup_close_ int fd = -1;
@@ -72,13 +73,7 @@ static int keep(char *path, const struct http_body *body)
 	fd = mkstemp(fresh);
 	if (fd < 0)
 		return -errno;
-	for (size_t at = 0; at < body->size && !err;) {
-		ssize_t written = write(fd, body->bytes + at, body->size - at);
-
-		if (written < 0 && errno != EINTR)
-			err = -errno;
-		at += written > 0 ? (size_t)written : 0;
-	}
+	err = file_write_all(fd, body->bytes, body->size);
 	if (!err && rename(fresh, path) < 0)
 		err = -errno;
 	if (err)
