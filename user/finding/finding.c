@@ -196,10 +196,9 @@ static void say_too_short(const struct resource_rows *rows, struct findings *fin
 	finding.tier = FINDING_OF_RUN;
 	finding_say(finding.cause, "an interval of %.0f ms is too short for findings",
 		    (double)rows->interval_ns / (double)NS_PER_MS);
-	/* A command that has ended takes no longer the next time. */
+	/* A command that has ended takes no longer the next time. Its arguments are not kept. */
 	if (strncmp(targets, COMMAND_TARGET, strlen(COMMAND_TARGET)) == 0)
-		finding_say(finding.next, "run it many times: pkbpf bench -- %s",
-			    targets + strlen(COMMAND_TARGET));
+		finding_say(finding.next, "run it many times: pkbpf bench -- COMMAND");
 	else
 		finding_say(finding.next, "record a second or more");
 	findings_offer(findings, &finding);

@@ -15,7 +15,7 @@
 #define FINDING_MAX	     5
 #define FINDING_MAX_PER_RULE 2
 #define FINDING_PART_SIZE    384
-/* Cost of what takes all time of whom it is about. */
+/* Cost of a state that takes all time of its process. */
 #define FINDING_COST_OF_ALL 1e9
 /* All parts, and the words between them. */
 #define FINDING_TEXT_SIZE 2560
@@ -33,7 +33,7 @@ enum finding_tier {
 struct finding {
 	const char *rule;
 	enum finding_tier tier;
-	bool is_alarm;		       /* something limits somebody, or is about to fail */
+	bool is_alarm;		       /* something limits a process, or is about to fail */
 	char who[FINDING_PART_SIZE];   /* "postgres (4 processes)" */
 	char cause[FINDING_PART_SIZE]; /* "waits for a mutex" */
 	char place[FINDING_PART_SIZE]; /* "update_cache > pthread_mutex_lock" */
@@ -58,8 +58,8 @@ struct findings {
 	size_t count;
 };
 
-/* Leaves out the last clause of its evidence, then that of "by": where a page has no room for all
- * of it, what to do next is worth more. Returns whether there was one; its text is made anew. */
+/* Leaves out the last clause of the evidence, then of "by": on a short page, "Next" is worth more.
+ * Returns whether there was one; its text is made anew. */
 bool finding_shorten(struct finding *finding);
 void findings_find(const struct resource_rows *rows, struct findings *ret_findings);
 /* A rule's name, "": there is none at this index. */

@@ -30,8 +30,8 @@ struct rival {
 	uint64_t value_ns, own_ns; /* own: by threads of the group itself */
 };
 
-/* Who ran while this group waited, most first; how many. Of fewer than LEAST_COUNTED sampled waits
- * none. */
+/* Programs that ran while this group waited, most first, and their number: none below LEAST_COUNTED
+ * sampled waits. */
 static size_t rivals_of(const struct analysis *analysis, const struct activity *activity,
 			struct rival rivals[RIVALS], uint64_t *ret_all_ns)
 {

@@ -9,8 +9,9 @@
 
 /* Of wall time, to be named. */
 #define NAMED_PERCENT 5
-/* Of one CPU: who uses less beside others (a shell that starts a program, wc at the end of a pipe)
- * is a helper. Starting a program takes about 1 ms, so a shell that starts 20 a second has 2. */
+/* Of one CPU: a process that uses less beside others (a shell that starts a program, wc at the end
+ * of a pipe) is a helper. Starting a program takes about 1 ms, so a shell that starts 20 a second
+ * has 2. */
 #define HELPER_CPU_PERCENT 5
 /* Of the wall time in waits for one thing, and of these, ended by one process. */
 #define MOST_PERCENT 50
@@ -232,7 +233,8 @@ static void find_quiet_host(const struct analysis *analysis, struct findings *fi
 	finding_say(finding.cause, "nothing limits a process of this machine");
 	finding_say(finding.evidence, "CPUs %.0f %% busy", rows->busy_percent);
 	if (most && most->on_cpu_ns) {
-		finding_say(finding.evidence, ", most CPU time: ");
+		finding_say(finding.evidence, ", most CPU time%s: ",
+			    profile_info_read(rows->profile)->own_pid ? " beside pkbpf" : "");
 		finding_say_group(finding.evidence, most->group);
 		finding_say(
 			finding.evidence, " (%.0f %%)",

@@ -24,9 +24,9 @@
 /* Sleeps per failed connection: one, or a few. */
 #define SLEEPS_PER_FAILURE 4
 #define FAILURES	   5
-/* Looks per second of a thread: a timer of the kernel ticks as often, and who sleeps for longer
- * paces its work. Of many threads the sum says nothing: 200 that look five times a second do not
- * poll. */
+/* Looks per second of a thread: a timer of the kernel ticks as often, and a thread that sleeps for
+ * longer paces its work. Of many threads the sum says nothing: 200 that look five times a second do
+ * not poll. */
 #define LOOKS_PER_SECOND 1000
 /* On average: many threads that sleep for longer do not poll, they are many. */
 #define LOOK_PAUSE_NS (10 * NS_PER_MS)

@@ -16,7 +16,7 @@
 #define LARGE_NS (10 * NS_PER_MS)
 /* Of the short processes, to be the one who starts them. */
 #define PARENT_PERCENT 50
-/* Names of what one process starts that are told apart; it starts few programs again and again. */
+/* Programs that one process starts, kept apart: it starts a few again and again. */
 #define NAMES 16
 /* From a child to the one who lives longer: a shell, its subshell, what that runs. */
 #define GENERATIONS 8
@@ -104,10 +104,10 @@ static void sum_up(const struct resource_rows *rows, struct storm *storm)
 	}
 }
 
-/* Who starts most of them. */
+/* The process that starts most of them. */
 struct starter {
-	uint32_t pid;			/* 0: nobody starts most */
-	double part;			/* of all whose parent is known, percent */
+	uint32_t pid;			/* 0: no process starts most */
+	double part;			/* of all with a known parent, percent */
 	char name[PKBPF_COMM_SIZE + 1]; /* of what it starts, that with most CPU time */
 	uint64_t mean_ns;		/* CPU time of each of these */
 };
@@ -182,9 +182,10 @@ static void say_starter(struct finding *finding, const struct analysis *analysis
 				continue;
 			one.members = members;
 			finding_say_who(finding, analysis, &single);
-			finding_say(finding->cause,
-				    "starts %.0f short-lived processes per second (mostly %s)",
-				    rate * starter->part / 100, starter->name);
+			finding_say(
+				finding->cause,
+				"starts %.0f short-lived processes per second (most CPU time: %s)",
+				rate * starter->part / 100, starter->name);
 			/* Others start some beside it. */
 			if (starter->part < 99)
 				finding_say(finding->by, "%.0f %% of all", starter->part);
@@ -217,8 +218,9 @@ void find_short_lived(const struct analysis *analysis, struct findings *findings
 	if (starter.pid)
 		say_starter(&finding, analysis, &starter, rate);
 	if (!finding.who[0])
-		finding_say(finding.cause, "%.0f short-lived processes per second (mostly %s)",
-			    rate, storm.name);
+		finding_say(finding.cause,
+			    "%.0f short-lived processes per second (most CPU time: %s)", rate,
+			    storm.name);
 	finding_say(finding.evidence, "%s processes of less than 1 s used %.0f %% of the CPU time",
 		    human_count((char[HUMAN_SIZE]){0}, storm.count), share);
 	/* They are why the CPUs are busy, and others wait: the cause comes before its effect. */

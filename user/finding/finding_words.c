@@ -150,7 +150,7 @@ static void add_addresses(struct address_sum *sum, const struct analysis *analys
 				add_address(sum, profile, &rows[i]);
 }
 
-/* A place, with its weight and that of all it is a place of. */
+/* The weight of a place, and of all stacks looked at. */
 struct place {
 	uint64_t weight, whole;
 };

@@ -116,10 +116,14 @@ static void write_summary(const struct text_report *report, const struct resourc
 	size_t used = 0;
 
 	if (machine->known) {
-		used = (size_t)snprintf(text, sizeof(text),
-					"CPUs %.1f%% busy (%s, %s of it in these rows",
-					rows->busy_percent, human_time(a, machine->busy_ns),
-					human_time(b, rows->total.cpu.total_ns));
+		if (rows->busy_percent >= 0)
+			used = (size_t)snprintf(text, sizeof(text), "CPUs %.1f%% busy (",
+						rows->busy_percent);
+		else
+			used = (size_t)snprintf(text, sizeof(text), "CPUs busy (");
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s, %s of it in these rows",
+			human_time(a, machine->busy_ns), human_time(b, rows->total.cpu.total_ns));
 		/* On CPUs that were idle they are part of no row, unless they have one. */
 		if (!rows->no_thread_ns && machine->irq_ns > machine->busy_ns / 100)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,

@@ -7,10 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "profile/stack_table.h"
 #include "rows/resource_rows_work.h"
+
+/* /proc/stat counts idle time in ticks of 10 ms: in ten of them it is a tenth off at most. */
+#define BUSY_LEAST_NS (100 * NS_PER_MS)
 
 const char *const rows_grouping_names[ROWS_BY_COUNT + 1] = {
 	[ROWS_BY_PROCESS] = "process",	   [ROWS_BY_THREAD] = "thread",
@@ -72,7 +76,7 @@ static void describe_machine(struct resource_rows *rows, const struct profile *p
 	measure_busy(rows, info->cpu_count);
 	rows->missing_threads = resource_usage_missing(profile_resources(profile));
 	rows->busy_percent = -1;
-	if (rows->machine.known &&
+	if (rows->machine.known && rows->interval_ns >= BUSY_LEAST_NS &&
 	    rows->machine.busy_ns + rows->machine.idle_ns + rows->machine.steal_ns)
 		rows->busy_percent = 100 * row_ratio((double)rows->machine.busy_ns,
 						     (double)rows->machine.busy_ns +

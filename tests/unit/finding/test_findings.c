@@ -92,7 +92,7 @@ static void storms_of_short_processes_are_found(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "short_lived",
-	       "60 short-lived processes per second (mostly true); 600 processes of "
+	       "60 short-lived processes per second (most CPU time: true); 600 processes of "
 	       "less than 1 s used 100 % of the CPU time. Next: do the work in one "
 	       "process, or start fewer");
 }

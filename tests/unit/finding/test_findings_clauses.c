@@ -101,48 +101,6 @@ static void short_processes_that_work_are_not_to_be_one_process(void **state)
 	assert_non_null(strstr(text_of(&findings, "short_lived"), "cc1 30.0 ms each"));
 }
 
-/* ---- disk_shared ---- */
-
-/* A program waits 9 s of 10 for reads; backup moved 2,000 MiB, so much of it on another device. */
-static struct findings sharing(uint64_t elsewhere)
-{
-	const struct relation relations[] = {
-		{.kind = PKBPF_RELATION_STORAGE,
-		 .other_pid = 6,
-		 .other_comm = "backup",
-		 .value = 2000 * MIB},
-		{.kind = PKBPF_RELATION_DEVICE, .value = 2000 * MIB, .text = "254:0"},
-		{.kind = PKBPF_RELATION_DEVICE, .value = elsewhere, .text = "8:0"},
-	};
-	struct fake_profile fake;
-
-	account_begin(&fake, WAITS | 1U << PKBPF_PROFILE_BLOCKIO, SECOND, 19 * SECOND);
-	profile_info(fake.profile)->has_targets = true;
-	account_process(&fake, &(struct account_process){
-				       .pid = 5, .comm = "app", .read_bytes = 900 * 4096});
-	account_waits(&fake, 5, "app", PKBPF_WAIT_DISK, 900, 10 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
-		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
-	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_READ, 900, 4096, MS, 0);
-	account_end(&fake);
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(relation_list_add(profile_relations(fake.profile), &relations[i]),
-				 0);
-	return findings_of(&fake);
-}
-
-static void another_process_is_the_reason_only_where_its_bytes_must_be_on_this_device(void **state)
-{
-	struct findings findings = sharing(4 * MIB);
-
-	assert_non_null(strstr(text_of(&findings, "disk_shared"),
-			       "behind that of backup in `list_append`, backup moved 1.95 GiB"));
-	/* It may have moved all of that elsewhere. */
-	findings = sharing(2000 * MIB);
-	assert_non_null(
-		strstr(text_of(&findings, "disk_shared"), "behind that of other processes"));
-	assert_non_null(strstr(text_of(&findings, "disk_shared"), "on any device"));
-}
-
 /* ---- swap_bound, memory_limit ---- */
 
 static struct findings waiting_in(unsigned int wait, struct fake_ips kernel)
@@ -589,8 +547,6 @@ int main(void)
 		cmocka_unit_test(a_frozen_cgroup_is_reported_as_of_the_end),
 		cmocka_unit_test(of_a_host_a_frozen_cgroup_is_no_alarm),
 		cmocka_unit_test(short_processes_that_work_are_not_to_be_one_process),
-		cmocka_unit_test(
-			another_process_is_the_reason_only_where_its_bytes_must_be_on_this_device),
 		cmocka_unit_test(pages_that_the_kernel_moves_are_not_in_swap),
 		cmocka_unit_test(reclaim_is_no_proof_of_a_limit),
 		cmocka_unit_test(time_outs_limit_only_who_has_work_after_them),

@@ -72,6 +72,23 @@ static void bytes_of_other_disks_are_no_reason(void **state)
 	assert_non_null(finding_of(&findings, "disk_bound"));
 }
 
+static void a_process_is_named_only_where_its_bytes_must_be_on_this_device(void **state)
+{
+	const struct relation relations[] = {other(2000 * MIB), device(254, 2000 * MIB),
+					     device(8, 4 * MIB)};
+	const struct relation elsewhere[] = {other(2000 * MIB), device(254, 2000 * MIB),
+					     device(8, 2000 * MIB)};
+	struct findings findings = beside(relations, 3);
+
+	assert_non_null(strstr(finding_of(&findings, "disk_shared")->text,
+			       "behind that of backup in `list_append`, backup moved 1.95 GiB"));
+	/* It may have moved all of that elsewhere. */
+	findings = beside(elsewhere, 3);
+	assert_non_null(strstr(finding_of(&findings, "disk_shared")->text,
+			       "behind that of other processes"));
+	assert_non_null(strstr(finding_of(&findings, "disk_shared")->text, "on any device"));
+}
+
 static void a_limit_counts_when_the_rate_comes_near_it(void **state)
 {
 	static const struct {
@@ -104,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_disk_is_shared_with_who_moves_most_on_it),
 		cmocka_unit_test(bytes_of_other_disks_are_no_reason),
+		cmocka_unit_test(a_process_is_named_only_where_its_bytes_must_be_on_this_device),
 		cmocka_unit_test(a_limit_counts_when_the_rate_comes_near_it),
 	};
 

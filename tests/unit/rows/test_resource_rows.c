@@ -240,6 +240,21 @@ static void the_total_is_the_sum_of_the_rows(void **state)
 	}
 }
 
+static void how_busy_cpus_were_is_unknown_in_less_than_ten_ticks(void **state)
+{
+	struct resource_rows rows;
+	struct profile_info *info = profile_info(fake.profile);
+	const uint64_t end_ns = info->end_ns;
+
+	for (int i = 0; i < 2; i++) {
+		info->end_ns = info->start_ns + 100 * MS - (i ? 1 : 0);
+		assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+		assert_int_equal(rows.busy_percent >= 0, i == 0);
+		resource_rows_done(&rows);
+	}
+	info->end_ns = end_ns;
+}
+
 static void rows_are_grouped_by_comm_and_container(void **state)
 {
 	struct resource_rows rows;
@@ -489,6 +504,7 @@ int main(void)
 		TEST(who_was_held_up_or_asked_for_has_not_done_nothing),
 		TEST(of_many_who_were_asked_for_the_idle_are_left_out),
 		TEST(the_total_is_the_sum_of_the_rows),
+		TEST(how_busy_cpus_were_is_unknown_in_less_than_ten_ticks),
 		TEST(rows_are_grouped_by_comm_and_container),
 		TEST(no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads),
 		TEST(what_is_scarce_comes_first),

@@ -58,7 +58,8 @@ void json_machine(struct json_writer *writer, const struct resource_rows *rows)
 		json_writer_u64(writer, "interrupt_ns", rows->machine.irq_ns);
 		if (rows->machine.threads_ns)
 			json_writer_u64(writer, "threads_ns", rows->machine.threads_ns);
-		json_writer_decimal(writer, "busy_percent", rows->busy_percent);
+		if (rows->busy_percent >= 0)
+			json_writer_decimal(writer, "busy_percent", rows->busy_percent);
 	}
 	json_writer_object_end(writer);
 	json_writer_object_begin(writer, "time");
