@@ -14,6 +14,7 @@
 #include "alert/alerts_private.h"
 #include "base/clock.h"
 #include "finding/results.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 
 #define SECOND 1000000000LL
@@ -36,17 +37,14 @@ static void tell(void *context, const struct alert_news *news)
 
 static int setup(void **state)
 {
-	struct store_options options;
 	struct alert_rules rules;
 	struct error error;
 	struct ini ini;
 	char text[] = "";
 
 	(void)state;
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0 || ini_parse(text, &ini, &error) < 0 ||
-	    alert_rules_read(&ini, true, &rules, &error) < 0)
+	store = temp_store_open(&tree);
+	if (ini_parse(text, &ini, &error) < 0 || alert_rules_read(&ini, true, &rules, &error) < 0)
 		fail_msg("%s", error.text);
 	alerts = alerts_new(&rules, store);
 	assert_non_null(alerts);

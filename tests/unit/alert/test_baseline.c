@@ -15,6 +15,7 @@
 #include "alert/alerts.h"
 #include "alert/baseline.h"
 #include "finding/results.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 
 #define SECOND 1000000000LL
@@ -31,13 +32,7 @@ static char told[4096];
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0)
-		fail_msg("%s", error.text);
+	store = temp_store_open(&tree);
 	told[0] = '\0';
 	return 0;
 }

@@ -12,6 +12,7 @@
 
 #include "account_machine.h"
 #include "alert/objective.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 
 #define SECOND 1000000000LL
@@ -26,13 +27,7 @@ static struct store *store;
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0)
-		fail_msg("%s", error.text);
+	store = temp_store_open(&tree);
 	return 0;
 }
 

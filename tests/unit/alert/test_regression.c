@@ -13,6 +13,7 @@
 #include "account_machine.h"
 #include "alert/alerts.h"
 #include "finding/results.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 #include "trials.h"
 
@@ -52,15 +53,12 @@ static int setup(void **state)
 	char text[] = "[alert slower]\nwhen = cpu.function[*].self > +5%\nover = 2m\nfor = "
 		      "50s\nbase = hour\nclear-for = "
 		      "1h\n";
-	struct store_options options;
 	struct alert_rules rules;
 	struct error error;
 	struct ini ini;
 
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0 || ini_parse(text, &ini, &error) < 0 ||
-	    alert_rules_read(&ini, false, &rules, &error) < 0)
+	store = temp_store_open(&tree);
+	if (ini_parse(text, &ini, &error) < 0 || alert_rules_read(&ini, false, &rules, &error) < 0)
 		fail_msg("%s", error.text);
 	alerts = alerts_new(&rules, store);
 	assert_non_null(alerts);

@@ -12,6 +12,7 @@
 #include "history/range_diff.h"
 #include "history/series.h"
 #include "profile/slice/slice.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 
 #define SECOND 1000000000LL
@@ -23,14 +24,8 @@ static struct store *store;
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
 	(void)state;
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0)
-		fail_msg("%s", error.text);
+	store = temp_store_open(&tree);
 	return 0;
 }
 

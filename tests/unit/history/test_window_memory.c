@@ -11,6 +11,7 @@
 
 #include "account_machine.h"
 #include "history/range_diff.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 
 #define SECOND 1000000000LL
@@ -27,14 +28,8 @@ static int64_t now; /* slices */
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
 	(void)state;
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0)
-		fail_msg("%s", error.text);
+	store = temp_store_open(&tree);
 	memory = window_memory_new(1U << KIND, 1U << DIFF_SELF | 1U << DIFF_ALL_STACKS);
 	assert_non_null(memory);
 	now = 0;

@@ -16,6 +16,7 @@
 #include "account_scenario.h"
 #include "base/file_io.h"
 #include "profile/slice/slice.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 #include "web/hour_report.h"
 
@@ -31,14 +32,8 @@ static struct store *store;
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
 	account_scenario_init(&fake);
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
-	if (store_open(&options, &store, &error) < 0)
-		fail_msg("%s", error.text);
+	store = temp_store_open(&tree);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "profile/slice/slice.h"
+#include "temp_store.h"
 #include "temp_tree.h"
 #include "web/web_private.h"
 
@@ -25,15 +26,9 @@ static struct web_answer answer;
 
 static int setup(void **state)
 {
-	struct store_options options;
-	struct error error;
-
 	(void)state;
-	temp_tree_init(&tree);
-	options = (struct store_options){.path = tree.root, .max_bytes = 1ULL << 30};
 	web = (struct web){.options = {.slice_ns = 10 * (uint64_t)SECOND}};
-	if (store_open(&options, &web.store, &error) < 0)
-		fail_msg("%s", error.text);
+	web.store = temp_store_open(&tree);
 	pthread_mutex_init(&web.lock, NULL);
 	pthread_cond_init(&web.news, NULL);
 	web_query_init(&query, NOW);
