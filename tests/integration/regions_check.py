@@ -133,7 +133,8 @@ def parts(path, name, text, *sums):
         shown = f"{parts}: {value / MS:.2f} ms, by the program's own clocks {truth / MS:.2f} ms, within {limit / MS:.2f} ms"
         check(abs(value - truth) <= limit, shown)
     if "stopped_most" in own:
-        least, value, most = own["stopped_least"], region["stopped_ns"], own["stopped_most"]
+        # The CPU that wakes it up may do so after the signal has been sent: an interrupt away.
+        least, value, most = own["stopped_least"], region["stopped_ns"], own["stopped_most"] + 50000 * region["count"] + own["stolen"]
         check(least <= value <= most, f"stopped: {value / MS:.2f} ms, by the child's clock {least / MS:.2f} to {most / MS:.2f} ms")
 
 

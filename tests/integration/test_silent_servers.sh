@@ -177,4 +177,6 @@ warnings=$(grep -c "does not respond" many.err)
 echo "24 silent servers: $most processes waited for them at once, $warnings warnings"
 [ "$most" -ge 8 ] && [ "$most" -le 16 ] && [ "$warnings" -le 9 ] ||
 	fail "many: 8 to 16 processes were to be left behind, with at most 9 warnings: $(cat many.err)"
+cleanup # nobody looks for reports in these mounts
+cleanup() { :; }
 conclude

@@ -25,6 +25,17 @@ C
 g++ -O2 -pthread -I"$here/../../include" -o ways_out "$here/ways_out.cpp" 2>said && gcc -O2 -shared -fPIC -o libways.so library.c 2>>said ||
 	give_up "they cannot be built"
 
+# attach ARGUMENT…: to the library, too, which comes and goes: there must be something to attach to
+attach() {
+	local tries
+	for tries in {1..50}; do
+		"$pkbpf" -q "$@" >said 2>&1 && return
+		grep -q 'means no function of any program' said || break
+	done
+	fail "pkbpf $*, $tries tries: $(tail -n 20 said)"
+	return 1
+}
+
 # attached NAME [WAY]: while pkbpf attaches and detaches
 times=${PKBPF_TIMES:-2}
 attached() {
@@ -37,7 +48,7 @@ attached() {
 	target=$!
 	exec 3>"hold.$name"
 	for ((i = 0; i < times; i++)); do
-		record -p "$target" -d 0.3 -e offcpu --regions --function '*' --function 'libways.so:*' --probe-cost none -o "$name.json" || break
+		attach -p "$target" -d 0.3 -e offcpu --regions --function '*' --function 'libways.so:*' --probe-cost none -o "$name.json" || break
 		kill -0 "$target" 2>/dev/null || break
 	done
 	exec 3>&-
