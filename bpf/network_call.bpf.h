@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Bytes through pipes, connections of UNIX sockets, and connections of TCP that fail before a
- * packet is sent; and how the end of a system call tells of them. No tracepoint of the kernel is
+ * packet is sent, all at the end of their system call. No tracepoint of the kernel is
  * nearer; network_function.bpf.h has what costs less where functions can be traced. Included by one
  * program file, because its map is here. */
 #ifndef PKBPF_NETWORK_CALL_BPF_H
@@ -332,7 +332,7 @@ static __noinline int unix_accepted(struct sock *sk)
 #define ETIMEDOUT    110
 #define ECONNREFUSED 111
 
-/* What a peer has answered, or not, may be told by a second call of connect(). */
+/* A second call of connect() may return the peer's answer, or its absence. */
 static __always_inline bool is_answer(__u32 error)
 {
 	return error == ECONNREFUSED || error == ETIMEDOUT || error == ECONNABORTED ||
@@ -363,7 +363,7 @@ static __noinline int inet_connected(struct sock *sk, const void *address, bool 
 	if (has_asked || result >= 0 || !is_connect_failure(-result) || is_answer(-result) ||
 	    BPF_CORE_READ(sk, sk_protocol) != PKBPF_NETWORK_TCP)
 		return 0;
-	/* That of IPv4 is shorter than what is read. */
+	/* An IPv4 address is shorter than struct inet_asked. */
 	if (is_copy ? bpf_probe_read_kernel(&asked, 8, address)
 		    : bpf_probe_read_user(&asked, 8, address))
 		return 0;

@@ -380,7 +380,7 @@ __attribute__((noinline)) int python_pass_frames(__u32 slot)
 	return 0;
 }
 
-/* Ends a run of which outer frames are missing: its anchor tells where the others belong. */
+/* Ends a run without its outer frames: the anchor says where the inner ones belong. */
 static __always_inline void end_cut_run(struct python_scratch *python, __u32 slot)
 {
 	struct pkbpf_python_layout *layout = python_layout_of(python);
@@ -434,7 +434,7 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 		end_cut_run(python, slot);
 }
 
-/* A run whose end is too far away belongs behind the leaf at the latest. */
+/* A run with its end too far away belongs right behind the leaf. */
 static __always_inline void anchor_cut_run(struct python_scratch *python, __u64 leaf_sp)
 {
 	__u64 *word = &python->words[python_index(python->run, PYTHON_MAX_WORDS - 1)];

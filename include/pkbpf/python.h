@@ -147,9 +147,12 @@ static inline int pkbpf_python_encloses(__u64 sp, __u64 anchor)
 #define PKBPF_PYTHON_CUT_WORD                                                                      \
 	(PKBPF_PYTHON_WORD | (__u64)PKBPF_PYTHON_CUT << PKBPF_PYTHON_KIND_SHIFT)
 
+/* A reason that no cut has is the commonest one: the stack is truncated, whatever the word says. */
 static inline __u32 pkbpf_python_cut_reason(__u64 word)
 {
-	return word & 0xff;
+	__u32 reason = word & 0xff;
+
+	return reason == PKBPF_END_FAULT_RA ? reason : PKBPF_END_MAX_DEPTH;
 }
 
 #define PKBPF_PYTHON_STRING_BYTES 256

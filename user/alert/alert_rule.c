@@ -410,7 +410,9 @@ static int check_kinds(const struct alert_rule *rule, uint32_t kinds_mask, struc
 		const struct alert_term *term = &rule->terms[i];
 
 		if (term->subject == ALERT_OF_REGION)
-			err = error_set(error, EINVAL, "windows of a history have no regions");
+			err = error_set(error, EINVAL,
+					"windows of a history have no regions; use a figure of "
+					"processes or of the machine");
 		else if (term->subject == ALERT_OF_FUNCTION)
 			err = check_kind(PKBPF_PROFILE_CPU, kinds_mask, error);
 		else if (term->subject == ALERT_OF_FIGURE &&

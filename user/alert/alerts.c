@@ -330,7 +330,7 @@ static int look(struct alerts *alerts, struct watched_rule *watched,
 	watched->took_ns = cpu_time_ns() - began_ns;
 	allowed = alert_look_pause(pause, watched->took_ns);
 	watched->postponed += allowed > pause && allowed > telling->slice_ns;
-	/* Whole slices: a little early is not late. */
+	/* Looks come with slices: half a slice early is on time. */
 	watched->next_ns = telling->now.ns + allowed - telling->slice_ns / 2;
 	watched->known = err == 0 && alerts->values.known;
 	/* What is not known is not zero: all stays as it is. */

@@ -63,13 +63,13 @@ void alerts_note(struct alerts *alerts, const struct resource_rows *rows);
  */
 int alerts_add(struct alerts *alerts, const struct resource_rows *rows,
 	       void (*tell)(void *context, const struct alert_news *news), void *context);
-/* Calls back with all that fire now. */
 /* When no slice has come for a while: holds rules of the machine and the store against them. */
 void alerts_tick(struct alerts *alerts, struct alert_time now,
 		 void (*tell)(void *context, const struct alert_news *news), void *context);
-/* The rule whose looks take longest of those that are looked at less often than they ask for, since
- * looks take too long; NULL: none. *ret_took_ns: CPU time of a look. */
+/* Of the rules that are evaluated less often than they ask for, the one with the longest look;
+ * NULL: none. *ret_took_ns: CPU time of a look. */
 const char *alerts_slow_rule(const struct alerts *alerts, int64_t *ret_took_ns);
+/* Calls back with all that fire now. */
 void alerts_each_firing(struct alerts *alerts,
 			void (*tell)(void *context, const struct alert_news *news), void *context);
 void alerts_write_json(struct alerts *alerts, FILE *out);

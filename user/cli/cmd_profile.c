@@ -415,7 +415,7 @@ static int wait_for_command(struct profiling *profiling)
 	return live_run_command_status(profiling->run);
 }
 
-/* Nothing has run yet that would have to be told. */
+/* No command has started yet: there is nothing to end. */
 static bool is_interrupted(struct profiling *profiling)
 {
 	bool is_private;

@@ -212,7 +212,7 @@ static const struct option_row own_options[] = {
 	 "the user that answers, writes the history and runs commands of alerts",
 	 .group = OPTION_GROUP_GENERAL, .form = OPTION_TEXT, SERVE(run_as),
 	 .text = "As root only. By default the owner of the store; if that is root, the account "
-		 "pkbpf, or a user id that nobody has. It stays root, without capabilities, if "
+		 "pkbpf, or an unused user id. It stays root, without capabilities, if "
 		 "commands of [notify] or files of [push] lie where root alone may use them; "
 		 "'root' asks for that."},
 	{0, "inline", NULL, "show inlined functions: reads the debug information of each program",

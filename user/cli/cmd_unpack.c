@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file_io.h"
 #include "cli/command_table.h"
@@ -57,8 +58,15 @@ static int unpack_run(const struct cli_options *options, struct console *console
 	const char *folder = own->folder ? own->folder : ".";
 	struct error error;
 
-	if (!options->files.count)
+	if (!options->files.count) {
 		list();
+		return EXIT_STATUS_DONE;
+	}
+	if (strcmp(folder, "-") != 0 && access(folder, W_OK | X_OK) < 0) {
+		console_error(console, "cannot write into %s: %s; name another folder with --to",
+			      folder, strerror(errno));
+		return EXIT_STATUS_FAILED;
+	}
 	for (size_t i = 0; i < options->files.count; i++) {
 		if (write_file(find(options->files.items[i]), folder, &error) < 0) {
 			console_error(console, "%s", error.text);

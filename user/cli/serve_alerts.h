@@ -26,9 +26,9 @@ int serve_alerts_new(const struct serve_alerts_options *options, struct serve_al
 struct alerts *serve_alerts_state(struct serve_alerts *alerts);
 /* Another configuration; -EINVAL: it has an error, and the one before stays. */
 int serve_alerts_configure(struct serve_alerts *alerts, const char *text);
-/* Rows of a slice that rules are not held against, for want of time. */
 /* No slice has come for a while. */
 void serve_alerts_tick(struct serve_alerts *alerts);
+/* Rows of a slice that rules are not held against, for want of time. */
 void serve_alerts_note(struct serve_alerts *alerts, const struct resource_rows *rows);
 /* Keeps what is there of the recordings that wait for their end, and remembers what fires. */
 void serve_alerts_end(struct serve_alerts *alerts);

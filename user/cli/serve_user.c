@@ -110,7 +110,7 @@ static bool is_ours(uid_t uid, const char *name)
 	return uid == geteuid() || uid == SERVE_USER_ID || (account && account->pw_uid == uid);
 }
 
-/* Somebody else may have made it before us, to get the history. */
+/* Another user may have made it first, to get the history. */
 static bool is_planted(int store_fd, const struct stat *store, const char *name)
 {
 	struct stat parent;

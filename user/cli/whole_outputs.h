@@ -13,7 +13,7 @@
 
 struct whole_output {
 	const char *path;		  /* "-": stdout */
-	const struct file_format *format; /* before whole_outputs_finish() NULL: not told yet */
+	const struct file_format *format; /* before whole_outputs_finish() NULL: not known */
 	bool is_named;			  /* by -f, not by its suffix */
 };
 

@@ -94,7 +94,7 @@ static int read_side(const struct reading *reading, const struct history_range *
 
 		if (windows.list.count > 1 && !is_inside(window, range))
 			continue;
-		/* A damaged or deleted window tells nothing. */
+		/* A damaged or deleted window is left out. */
 		if (read_window(reading, window, side) == -ENOMEM)
 			err = -ENOMEM;
 		if (side->slices.count == before)

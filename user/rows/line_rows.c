@@ -40,7 +40,8 @@ static bool runs_python(const struct function *function)
 	return false;
 }
 
-/* The function whose line a stack counts for, from the leaf on; UINT32_MAX: none has a line. */
+/* A stack counts for the line of this function, searched from the leaf; UINT32_MAX: none has one.
+ */
 static uint32_t line_of_stack(const struct line_work *work, const uint32_t *frames, size_t count)
 {
 	const struct function_table *table = work->lines->functions;

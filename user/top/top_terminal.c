@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The only file that knows ncurses. */
 #include "top/top_terminal.h"
-#include "top/terminal_names.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -25,6 +24,7 @@
 #include "base/array.h"
 #include "base/text_append.h"
 #include "profile/slice/slice.h"
+#include "top/terminal_names.h"
 
 /* Slices that wait for a terminal; more are merged into the last of them. */
 #define PENDING_MAX	4

@@ -16,7 +16,7 @@
 
 enum web_connection_phase {
 	WEB_CONNECTION_FREE,
-	WEB_CONNECTION_ASKS,	 /* its request is not whole */
+	WEB_CONNECTION_ASKS,	 /* its request is not complete */
 	WEB_CONNECTION_WAITS,	 /* for an answer of ours */
 	WEB_CONNECTION_RECEIVES, /* the answer */
 	WEB_CONNECTION_ENDS	 /* we have shut it down */

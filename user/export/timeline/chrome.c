@@ -79,7 +79,7 @@ int chrome_name_track(struct chrome *chrome, uint32_t pid, uint32_t tid, const c
 {
 	struct track_name named = {.pid = pid, .tid = tid};
 
-	/* That of a process follows from what it executed: track_names_update(). */
+	/* The name of a process is the program it executed last: track_names_update(). */
 	if (!tid && track_names_get(&chrome->names, pid, 0, 0))
 		return 0;
 	snprintf(named.text, sizeof(named.text), "%s", name);

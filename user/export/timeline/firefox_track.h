@@ -101,7 +101,7 @@ int firefox_track_add_wait(struct firefox_track *track, const struct firefox_wai
 void firefox_track_sort(struct firefox_track *track);
 /* By process and kind. */
 int firefox_track_compare(const struct firefox_track *a, const struct firefox_track *b);
-/* Neither is NULL, but that of a thread of a track without a tid. */
+/* thread: NULL for a track without a tid. */
 struct firefox_track_names {
 	const char *process, *thread;
 };

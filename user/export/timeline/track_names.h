@@ -23,7 +23,7 @@ struct track_names { /* zero-initialised is empty */
 };
 
 void track_names_done(struct track_names *names);
-/* Adds or replaces; that of an earlier program is left out. -ENOMEM. */
+/* Adds or replaces a name; the name of an earlier program is ignored. -ENOMEM. */
 int track_names_put(struct track_names *names, const struct track_name *name);
 /* Brings names of processes up to date; those without a name get none. */
 void track_names_update(struct track_names *names, struct process_table *processes);

@@ -140,7 +140,7 @@ static double share_that_stays(const struct triangle *triangle)
 	return born > 0 ? alive / born : 0;
 }
 
-/* Few blocks at a time, whose bytes rise in nearly each generation and never fall. */
+/* Few blocks at a time; their bytes rise in nearly each generation and never fall. */
 static bool few_blocks_grow(const struct triangle *triangle, size_t warm, double growth)
 {
 	size_t steps = 0, rises = 0;

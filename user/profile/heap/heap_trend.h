@@ -28,7 +28,7 @@ struct heap_growth {
 struct heap_span {
 	uint64_t end_ns;
 	double live_bytes; /* of the whole process */
-	/* The process is over: what it freed in the last generation tells nothing, exit frees all
+	/* The process is over: frees of the last generation do not count, since exit frees all
 	 * that an interpreter or destructors own. */
 	bool has_ended;
 };

@@ -129,7 +129,7 @@ static void close_oldest(void)
 }
 
 /* Strings of files that were forgotten are among those of others. The files that are still there
- * are read again when somebody asks about them. */
+ * are read again at the next question about them. */
 static void renew(void)
 {
 	if (service.elf)
