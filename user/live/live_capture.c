@@ -362,6 +362,7 @@ void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBP
 int live_capture_stop(struct live_capture *live)
 {
 	struct error error;
+	int err;
 
 	source_set_look(live->sources, SOURCE_EDGE_ENDING, &error);
 	live->end_ns = clock_now_ns();
@@ -376,7 +377,9 @@ int live_capture_stop(struct live_capture *live)
 			    "%s; counts of unfinished events are not exact", error.text);
 	source_set_detach(live->sources);
 	live_relations_end(live);
-	return session_stop(live->session);
+	err = session_stop(live->session);
+	source_set_settle(live->sources);
+	return err;
 }
 
 void live_capture_free(struct live_capture *live)

@@ -62,6 +62,8 @@ struct source_ops {
 	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
 	/* No events follow. */
 	void (*detach)(struct source *source);
+	/* The last records have been taken in: says what was missed. May be NULL. */
+	void (*settle)(struct source *source);
 	void (*free)(struct source *source);
 	/* Event that samples ("cycles", "cpu-clock"), for the header of the report; may be NULL. */
 	const char *(*event_name)(const struct source *source);
@@ -91,6 +93,7 @@ int source_set_poll(struct source_set *set);
 int source_set_rest_ms(const struct source_set *set, int most_ms);
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context);
 void source_set_detach(struct source_set *set);
+void source_set_settle(struct source_set *set);
 void source_set_free(struct source_set *set);
 const char *source_set_event_name(const struct source_set *set, enum pkbpf_profile_kind kind);
 

@@ -212,6 +212,14 @@ void source_set_detach(struct source_set *set)
 	stack_maps_log_hits(set->stacks);
 }
 
+void source_set_settle(struct source_set *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->settle)
+			sources[i]->settle(set->running[i]);
+	}
+}
+
 void source_set_free(struct source_set *set)
 {
 	if (!set)

@@ -26,7 +26,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* By the clock that files have; 0: unknown. */
+/* By the clock that files have, not before the start and at most a tick later; 0: unknown. */
 static uint64_t process_start_ns(uint32_t pid)
 {
 	_cleanup_free_ char *text = NULL;
@@ -45,7 +45,7 @@ static uint64_t process_start_ns(uint32_t pid)
 				  "%*d %*d %*d %*d %" SCNu64,
 				  &ticks) != 1)
 		return 0;
-	since_boot_ns = clock_ns(CLOCK_BOOTTIME) - ticks * (NS_PER_SECOND / hz);
+	since_boot_ns = clock_ns(CLOCK_BOOTTIME) - (ticks + 1) * (NS_PER_SECOND / hz);
 	return clock_ns(CLOCK_REALTIME) - since_boot_ns;
 }
 

@@ -15,6 +15,7 @@
 #include "process/process_table.h"
 #include "source/alloc/sampler_library.h"
 #include "source/regions/function_inlined.h"
+#include "source/regions/past_targets.h"
 #include "source/regions/region_command.h"
 #include "source/regions/region_overlay.h"
 #include "source/regions/regions_private.h"
@@ -100,8 +101,12 @@ static bool watch_new_file(struct source *source, int fd, const char *path)
 		return false;
 	if (source->wants_marks && region_sites_find(&file, path, &source->pairs, &sites) < 0)
 		say_unwatched(source, path, "the file cannot be read");
-	if ((sites.items.count || sites.refused || sites.refused_functions || wants_functions) &&
-	    region_files_note_probed(&source->files, fd)) {
+	if (!source->is_attached) {
+		/* Probes would come too late. */
+		has_any = sites.items.count && region_files_note_probed(&source->files, fd);
+	} else if ((sites.items.count || sites.refused || sites.refused_functions ||
+		    wants_functions) &&
+		   region_files_note_probed(&source->files, fd)) {
 		watch_marks(source, fd, path, &sites);
 		if (wants_functions)
 			watch_functions(source, &file, fd, path);
@@ -150,10 +155,9 @@ static void look_at_file(struct source *source, uint32_t id)
 		say_missed(source, fd, file);
 }
 
-static void look_at_process(struct source *source, uint32_t pid)
+static void look_at_process(struct source *source, const struct process *process)
 {
-	struct process_table *table = session_options(source->session)->processes;
-	const struct process *process = process_table_find(table, pid);
+	const struct process_table *table = session_options(source->session)->processes;
 	const struct address_space *space = process ? process_table_mappings(table, process) : NULL;
 	const struct mapping_list *list = space ? address_space_mappings(space) : NULL;
 
@@ -162,23 +166,84 @@ static void look_at_process(struct source *source, uint32_t pid)
 			look_at_file(source, list->items[i].file);
 }
 
+/* Targets that have begun and ended since the last look. Their mappings are known for the grace
+ * time of the table. */
+static void look_at_ended(struct source *source, struct u32_list *targets)
+{
+	const struct session_options *options = session_options(source->session);
+	uint64_t since_ns = source->last_ended_ns,
+		 now_ns = process_table_now_ns(options->processes);
+	size_t count = process_table_count(options->processes);
+
+	if (now_ns - since_ns < PROCESS_GRACE_NS / 4 ||
+	    past_targets_add(options->processes, options->follow, since_ns, targets))
+		return;
+	source->last_ended_ns = now_ns;
+	for (uint32_t id = 0; id < count; id++) {
+		const struct process *process = process_table_by_id(options->processes, id);
+
+		if (process && process->end_ns && process->end_ns >= since_ns &&
+		    past_targets_has(targets, process->pid))
+			look_at_process(source, process);
+	}
+}
+
+/* The targets by now, and the processes that were given. */
+static int list_targets(const struct source *source, struct u32_list *targets)
+{
+	const struct session_options *options = session_options(source->session);
+	int err = session_targets_now(source->session, targets);
+
+	for (size_t i = 0; i < options->pid_count && !err; i++) {
+		uint32_t *pid = array_add(targets);
+
+		if (pid)
+			*pid = options->pids[i];
+		else
+			err = -ENOMEM;
+	}
+	return err;
+}
+
 /* Looks at files that targets have mapped since the last time. */
 void region_watch_files(struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
-	struct u32_list pids = {0};
-	size_t count;
+	size_t count = mapped_file_table_count(process_table_files(options->processes));
+	struct u32_list targets = {0};
 
 	if (options->target_mode == PKBPF_TARGET_PROCESS) {
-		if (session_targets_now(source->session, &pids) == 0)
-			for (size_t i = 0; i < pids.count; i++)
-				look_at_process(source, pids.items[i]);
-		free(pids.items);
+		if (list_targets(source, &targets) == 0) {
+			for (size_t i = 0; i < targets.count; i++)
+				look_at_process(source, process_table_find(options->processes,
+									   targets.items[i]));
+			look_at_ended(source, &targets);
+		}
+		free(targets.items);
 		return;
 	}
-	count = mapped_file_table_count(process_table_files(options->processes));
 	for (uint32_t id = 0; id < count; id++)
 		look_at_file(source, id);
+}
+
+void region_watch_missed(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	struct mapped_file_table *files = process_table_files(options->processes);
+	size_t count = mapped_file_table_count(files);
+	bool is_host = options->target_mode != PKBPF_TARGET_PROCESS;
+	struct u32_list targets = {0};
+
+	if (!is_host && (list_targets(source, &targets) ||
+			 past_targets_add(options->processes, options->follow, 0, &targets)))
+		count = 0;
+	for (uint32_t id = 0; id < count; id++) {
+		const struct mapped_file *file = mapped_file_table_get(files, id);
+
+		if (file && (is_host || past_targets_has(&targets, file->witness_pid)))
+			look_at_file(source, id);
+	}
+	free(targets.items);
 }
 
 /* The library that programs load for NVTX and ITT, before they do. */

@@ -529,5 +529,6 @@ const struct source_ops source_regions = {
 	.rest_ms = regions_rest_ms,
 	.each_stack = regions_each_stack,
 	.detach = regions_detach,
+	.settle = region_watch_missed,
 	.free = regions_free,
 };

@@ -40,12 +40,15 @@ struct source {
 	struct region_files files;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns, last_freed_ns;
+	uint64_t last_ended_ns; /* time of the last record at the last look at ended targets */
 	bool is_attached;
 };
 
 /* Looks at files that targets have mapped since the last time, and puts probes where they mark
  * regions or have functions that are wanted. */
 void region_watch_files(struct source *source);
+/* After detaching: says which files with regions targets have mapped and were not watched. */
+void region_watch_missed(struct source *source);
 /* The same of the files that the command will map, before it does. */
 void region_watch_command(struct source *source);
 
