@@ -74,4 +74,8 @@ struct hotspot_blob {
 	void *user; /* of the owner of the process; NULL at first */
 };
 
+/* A copy with its debug information, without code. NULL: out of memory. */
+struct hotspot_blob *hotspot_blob_copy(const struct hotspot_blob *blob);
+void hotspot_blob_free(struct hotspot_blob *blob); /* a copy; NULL is none */
+
 #endif

@@ -15,6 +15,7 @@ static const char *const names[HOTSPOT_WORDS] = {
 	[HOTSPOT_STRUCTS_STRIDE] = "StructEntryArrayStride",
 	[HOTSPOT_STRUCT_TYPE] = "StructEntryTypeNameOffset",
 	[HOTSPOT_STRUCT_FIELD] = "StructEntryFieldNameOffset",
+	[HOTSPOT_STRUCT_DECLARATION] = "StructEntryTypeStringOffset",
 	[HOTSPOT_STRUCT_IS_STATIC] = "StructEntryIsStaticOffset",
 	[HOTSPOT_STRUCT_OFFSET] = "StructEntryOffsetOffset",
 	[HOTSPOT_STRUCT_ADDRESS] = "StructEntryAddressOffset",
