@@ -81,6 +81,17 @@ size_t hotspot_process_codelets(const struct hotspot_process *process,
 	return count;
 }
 
+uint64_t hotspot_process_call_stub_return(const struct hotspot_process *process)
+{
+	uint64_t place = hotspot_process_layout(process)->call_stub_return, address;
+
+	if (!place ||
+	    hotspot_read(hotspot_process_memory(process), place + hotspot_process_bias(process),
+			 &address, sizeof(address)))
+		return 0;
+	return address;
+}
+
 size_t hotspot_process_stubs(const struct hotspot_process *process, uint64_t *entries, size_t limit)
 {
 	const struct hotspot_layout *layout = hotspot_process_layout(process);

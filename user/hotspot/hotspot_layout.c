@@ -120,7 +120,8 @@ static void take_static(struct reading *reading, const uint8_t *entry, const cha
 	struct hotspot_layout *layout = reading->layout;
 	uint64_t address = word_at(entry, reading->words[HOTSPOT_STRUCT_ADDRESS]) - reading->bias;
 
-	if (!strcmp(type, "StubRoutines") && layout->stub_count < HOTSPOT_MAX_STUBS)
+	if (!strcmp(type, "StubRoutines") && !strstr(name, "_return_address") &&
+	    layout->stub_count < HOTSPOT_MAX_STUBS)
 		layout->stubs[layout->stub_count++] = address;
 	for (size_t i = 0; i < hotspot_wanted_static_count; i++) {
 		const struct hotspot_wanted *wanted = &hotspot_wanted_statics[i];

@@ -40,11 +40,12 @@ struct hotspot_layout {
 	int16_t frame_sender_sp, frame_method, frame_bytecode;
 
 	/* addresses of static variables, minus the load bias of the file; 0: there is none */
-	uint64_t heaps;	      /* CodeCache::_heaps, a GrowableArray<CodeHeap*>* */
-	uint64_t one_heap;    /* CodeCache::_heap, a CodeHeap* (8) */
-	uint64_t interpreter; /* AbstractInterpreter::_code, a StubQueue* */
-	uint64_t vm_release;  /* Abstract_VM_Version::_s_vm_release, a string */
-	uint64_t jdk_version; /* JDK_Version::_current */
+	uint64_t heaps;		   /* CodeCache::_heaps, a GrowableArray<CodeHeap*>* */
+	uint64_t one_heap;	   /* CodeCache::_heap, a CodeHeap* (8) */
+	uint64_t interpreter;	   /* AbstractInterpreter::_code, a StubQueue* */
+	uint64_t vm_release;	   /* Abstract_VM_Version::_s_vm_release, a string */
+	uint64_t jdk_version;	   /* JDK_Version::_current */
+	uint64_t call_stub_return; /* StubRoutines::_call_stub_return_address, an address */
 	uint16_t stub_count;
 	uint64_t stubs[HOTSPOT_MAX_STUBS]; /* StubRoutines::*, each the address of an entry point */
 

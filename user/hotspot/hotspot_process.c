@@ -31,7 +31,7 @@ struct hotspot_process {
 	uint64_t next_serial, dropped;
 	size_t copied_bytes;
 	bool is_unsettled; /* something has to be read again at the next look */
-	uint64_t next_look_ns, next_check_ns;
+	uint64_t next_look_ns, next_check_ns, looked_ns;
 };
 
 struct hotspot_process *hotspot_process_new(const struct hotspot_layout *layout, uint64_t bias,
@@ -300,8 +300,10 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 	if (result)
 		return result;
 	if (!process->is_unsettled &&
-	    hotspot_heaps_equal(&process->layout, &heaps, &process->heaps))
+	    hotspot_heaps_equal(&process->layout, &heaps, &process->heaps)) {
+		process->looked_ns = now_ns;
 		return 0;
+	}
 	begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	result = hotspot_heaps_read_maps(&process->memory, &heaps);
 	if (result) {
@@ -309,6 +311,7 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 		return result;
 	}
 	result = list_all(&look, &heaps);
+	process->looked_ns = now_ns;
 	rest(process, now_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, look.checks);
 	return result;
 }
@@ -318,6 +321,11 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 const struct hotspot_layout *hotspot_process_layout(const struct hotspot_process *process)
 {
 	return &process->layout;
+}
+
+uint64_t hotspot_process_looked_ns(const struct hotspot_process *process)
+{
+	return process->looked_ns;
 }
 
 const struct hotspot_memory *hotspot_process_memory(const struct hotspot_process *process)

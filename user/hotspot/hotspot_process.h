@@ -58,13 +58,17 @@ void hotspot_process_free(struct hotspot_process *process);
 
 /*
  * Looks for changes, at `now_ns` (CLOCK_MONOTONIC). 1: there were some; 0: none, at the cost of a
- * few system calls; negative errno: -ESRCH, -EPERM, -EFAULT of memory, -EBADMSG: what is there is
- * no code cache (a JVM that is just starting; ask again), -ENOMEM. After an error blobs known
- * before stay.
+ * few system calls, or it is too early: a look that found changes is followed by a rest of 50 times
+ * its CPU time, at most a second; negative errno: -ESRCH, -EPERM, -EFAULT of memory, -EBADMSG: what
+ * is there is no code cache (a JVM that is just starting; ask again), -ENOMEM. After an error blobs
+ * known before stay.
  */
 int hotspot_process_look(struct hotspot_process *process, const struct hotspot_process_ops *ops,
 			 uint64_t now_ns);
 
+/* Time of the last look that was not put off, and found out all there was. */
+uint64_t hotspot_process_looked_ns(const struct hotspot_process *process);
+const struct hotspot_memory *hotspot_process_memory(const struct hotspot_process *process);
 const struct hotspot_layout *hotspot_process_layout(const struct hotspot_process *process);
 size_t hotspot_process_heap_count(const struct hotspot_process *process);
 struct hotspot_heap_range hotspot_process_heap(const struct hotspot_process *process, size_t index);
@@ -82,6 +86,8 @@ uint64_t hotspot_process_dropped(const struct hotspot_process *process);
  * it cannot be read. */
 size_t hotspot_process_codelets(const struct hotspot_process *process,
 				struct hotspot_codelet *codelets, size_t limit);
+/* Where calls of Java methods return to that native code made; 0: not known. */
+uint64_t hotspot_process_call_stub_return(const struct hotspot_process *process);
 /* Entry points of stub routines, unsorted, at most `limit`. */
 size_t hotspot_process_stubs(const struct hotspot_process *process, uint64_t *entries,
 			     size_t limit);

@@ -5,7 +5,6 @@
 
 #include "hotspot/hotspot_process.h"
 
-const struct hotspot_memory *hotspot_process_memory(const struct hotspot_process *process);
 uint64_t hotspot_process_bias(const struct hotspot_process *process);
 
 #endif

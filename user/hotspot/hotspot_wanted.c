@@ -99,6 +99,7 @@ const struct hotspot_wanted hotspot_wanted_statics[] = {
 	PLACE("AbstractInterpreter", "_code", interpreter),
 	PLACE("Abstract_VM_Version", "_s_vm_release", vm_release),
 	PLACE("JDK_Version", "_current", jdk_version), /* to 21 */
+	PLACE("StubRoutines", "_call_stub_return_address", call_stub_return),
 };
 const size_t hotspot_wanted_static_count = ARRAY_SIZE(hotspot_wanted_statics);
 

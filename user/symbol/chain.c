@@ -66,6 +66,10 @@ const char *symbol_result_text(enum symbol_result result)
 					 "by an unknown method",
 		[SYMBOL_DEBUG_LIMIT] = "no debug file opened: too many are open already",
 		[SYMBOL_NO_MEMORY] = "out of memory",
+		[SYMBOL_NOT_LISTED] =
+			"not listed: the Java code was gone before the JVM's code was looked at",
+		[SYMBOL_METHOD_GONE] =
+			"gone: the JVM ended, or unloaded the method, before its name was read",
 	};
 
 	if ((unsigned int)result >= SYMBOL_RESULT_COUNT || !texts[result])

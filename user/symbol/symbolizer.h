@@ -70,6 +70,8 @@ enum symbol_result {
 	SYMBOL_TABLE_REFUSED = 14,   /* a symbol table is too large, damaged or packed unknown */
 	SYMBOL_DEBUG_LIMIT = 15,     /* its debug file was not opened: too many are */
 	SYMBOL_NO_MEMORY = 16,
+	SYMBOL_NOT_LISTED = 17,	 /* Java code that was gone before it was looked for */
+	SYMBOL_METHOD_GONE = 18, /* the names of a Java method could not be read any more */
 	SYMBOL_RESULT_COUNT,
 };
 

@@ -36,8 +36,10 @@ static void test_version_17(void **state)
 	assert_int_equal(fake->layout.block_header_size, 16);
 	assert_int_equal(fake->layout.const_has_lines, 1);
 	assert_int_equal(fake->layout.frame_bytecode, -64);
-	/* a counter is no entry point */
+	/* neither a counter nor a return address is an entry point */
 	assert_int_equal(fake->layout.stub_count, 1);
+	assert_int_equal(fake->layout.stubs[0], 0x130);
+	assert_int_equal(fake->layout.call_stub_return, 0x118);
 	free(fake);
 }
 

@@ -41,7 +41,10 @@ struct code_history *code_history_new(const struct symbolizer_options *options,
 	code->strings = strings;
 	code->settle_left_ns = SETTLE_NS;
 	code->buffer = malloc(CODE_READER_BYTES);
-	if (!code->buffer) {
+	code->hotspot = hotspot_history_new(options, processes, strings);
+	if (!code->buffer || !code->hotspot) {
+		hotspot_history_free(code->hotspot);
+		free(code->buffer);
 		free(code);
 		return NULL;
 	}
@@ -66,6 +69,7 @@ void code_history_free(struct code_history *code)
 		free_process(code, *each);
 	array_free(&code->items);
 	hash_map_done(&code->by_process);
+	hotspot_history_free(code->hotspot);
 	free(code->buffer);
 	free(code);
 }
@@ -155,7 +159,7 @@ static struct code_process *add_process(struct code_history *code, const struct 
 	process->used_ns = clock_now_ns();
 	process->moves_left = MAX_RECORDS_OF_SEARCHES;
 	process->first_code = code->next_first_code;
-	code->next_first_code += CODES_PER_PROCESS;
+	code->next_first_code = (code->next_first_code + CODES_PER_PROCESS) % CODE_OF_HOTSPOT;
 	code_file_init(&process->file, code->buffer);
 	return process;
 }
@@ -306,9 +310,12 @@ static uint32_t read_place(struct code_history *code, uint32_t id, uint64_t addr
 uint32_t code_history_at(struct code_history *code, uint32_t process, uint64_t address,
 			 uint64_t time_ns)
 {
-	uint32_t first_code = 0;
-	uint32_t reading = read_place(code, process, address, time_ns, 0, &first_code);
+	uint32_t first_code = 0, reading;
+	uint32_t java = hotspot_history_at(code->hotspot, process, address, time_ns);
 
+	if (java)
+		return java | CODE_OF_HOTSPOT;
+	reading = read_place(code, process, address, time_ns, 0, &first_code);
 	if (reading == CODE_NO_READING) {
 		code->dropped++;
 		reading = CODE_TOO_MANY;
@@ -381,6 +388,7 @@ bool code_history_work(struct code_history *code, uint64_t until_ns)
 	code->is_settled = false;
 	if (now_ns >= code->next_look_ns) {
 		code->next_look_ns = now_ns + CODE_HISTORY_LOOK_NS;
+		hotspot_history_work(code->hotspot, now_ns);
 		code->is_busy = false;
 		code->ended_count = 0;
 		for (size_t i = 0; i < count; i++) {
@@ -415,6 +423,7 @@ static void settle(struct code_history *code, struct code_process *process)
 
 void code_history_settle(struct code_history *code)
 {
+	hotspot_history_work(code->hotspot, clock_now_ns());
 	for (size_t i = 0; i < code->items.count; i++) {
 		struct code_process *process = code->items.items[i];
 		const struct process *known = code_history_known(code, process);
@@ -436,6 +445,7 @@ size_t code_history_ended_count(const struct code_history *code)
 
 void code_history_mark_processes(const struct code_history *code, bool *is_used)
 {
+	hotspot_history_mark_processes(code->hotspot, is_used);
 	array_foreach(&code->items, each) {
 		is_used[(*each)->process] = true;
 		if ((*each)->parent != NO_PARENT)
@@ -459,6 +469,7 @@ void code_history_forget_ended(struct code_history *code)
 {
 	uint64_t now_ns = clock_now_ns();
 
+	hotspot_history_forget_ended(code->hotspot, now_ns);
 	count_children(code);
 	for (size_t i = code->items.count; i > 0; i--) {
 		struct code_process *process = code->items.items[i - 1];
@@ -471,5 +482,5 @@ void code_history_forget_ended(struct code_history *code)
 
 uint64_t code_history_dropped(const struct code_history *code)
 {
-	return code->dropped;
+	return code->dropped + hotspot_history_dropped(code->hotspot);
 }

@@ -9,8 +9,11 @@
 #include "symbol/jit/code_file.h"
 #include "symbol/jit/code_places.h"
 #include "symbol/jit/code_history.h"
+#include "symbol/jit/hotspot_history.h"
 
 #define NO_PARENT UINT32_MAX
+/* Of numbers of code: the rest is one of hotspot_history.h. */
+#define CODE_OF_HOTSPOT 0x80000000U
 
 /* A file that generated code lies in. */
 struct code_memory {
@@ -53,6 +56,7 @@ struct code_history {
 	const struct symbolizer_options *options;
 	struct process_table *processes;
 	struct string_pool *strings;
+	struct hotspot_history *hotspot;
 	ARRAY_OF(struct code_process *) items;
 	struct hash_map by_process; /* incarnation id -> item */
 	char *buffer;		    /* of CODE_READER_BYTES */

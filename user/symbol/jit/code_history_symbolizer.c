@@ -145,6 +145,16 @@ static uint32_t sample_now(struct code_history *code, uint32_t process, uint64_t
 	return number;
 }
 
+/* Of code that is not listed yet there may be a name later. */
+static void name_java(struct code_history *code, uint32_t process, uint32_t number,
+		      struct symbol *symbol)
+{
+	const struct process *known = process_table_by_id(code->processes, process);
+
+	hotspot_history_name(code->hotspot, process, number,
+			     code->is_settled || !known || known->end_ns, symbol);
+}
+
 static bool resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 		    struct symbol *ret_symbol)
 {
@@ -162,6 +172,10 @@ static bool resolve(struct symbolizer *symbolizer, const struct frame_location *
 	};
 	if (!number)
 		number = sample_now(self->code, location->object, address);
+	if (number & CODE_OF_HOTSPOT) {
+		name_java(self->code, location->object, number & ~CODE_OF_HOTSPOT, ret_symbol);
+		return true;
+	}
 	process = find_process(self->code, location->object);
 	if (!process)
 		return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A JVM on paper: memory with the tables of a real version, a code heap, methods and classes. */
-#ifndef PKBPF_TESTS_UNIT_HOTSPOT_FAKE_JVM_H
-#define PKBPF_TESTS_UNIT_HOTSPOT_FAKE_JVM_H
+#ifndef PKBPF_TESTS_SUPPORT_FAKE_JVM_H
+#define PKBPF_TESTS_SUPPORT_FAKE_JVM_H
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +55,8 @@ static inline void fake_put(struct fake_jvm *fake, uint64_t address, uint64_t va
 static inline void fake_put_bytes(struct fake_jvm *fake, uint64_t address, const void *bytes,
 				  size_t size)
 {
-	memcpy(fake->bytes + (address - FAKE_BIAS), bytes, size);
+	if (size)
+		memcpy(fake->bytes + (address - FAKE_BIAS), bytes, size);
 }
 
 /* A member, in its width; none: this version does not have it. */
@@ -357,6 +358,69 @@ static inline uint64_t fake_method(struct fake_jvm *fake, uint64_t method, uint3
 
 	fake_method_fields(fake, blob, method, compile_id, debug);
 	return blob;
+}
+
+/* ---- classes ---- */
+
+/* Writes a number as HotSpot compresses it; returns how many bytes. */
+static inline size_t fake_unsigned5(uint8_t *bytes, uint32_t value, uint8_t minimum)
+{
+	uint32_t low = 256U - 64U - minimum;
+	size_t count = 0;
+
+	while (count < 4 && value >= low) {
+		value -= low;
+		bytes[count++] = (uint8_t)(minimum + low + value % 64);
+		value /= 64;
+	}
+	bytes[count++] = (uint8_t)(minimum + value);
+	return count;
+}
+
+static inline uint64_t fake_symbol(struct fake_jvm *fake, const char *text)
+{
+	const struct hotspot_fields *at = &fake->layout.at;
+	uint64_t symbol = fake_allocate(fake, strlen(text) + 16);
+
+	fake_set(fake, symbol, at->symbol_length, strlen(text));
+	fake_put_bytes(fake, symbol + at->symbol_body.offset, text, strlen(text));
+	return symbol;
+}
+
+/* A constant pool with room for 16 entries; entry 5 is the name of the file. */
+static inline uint64_t fake_class(struct fake_jvm *fake, const char *name, const char *file)
+{
+	const struct hotspot_fields *at = &fake->layout.at;
+	uint64_t pool = fake_allocate(fake, fake->layout.pool_struct_size + 16 * 8U),
+		 class = fake_allocate(fake, 512);
+
+	fake_set(fake, pool, at->pool_holder, class);
+	fake_set(fake, class, at->klass_name, fake_symbol(fake, name));
+	fake_set(fake, pool, at->pool_source_file, file ? 5 : 0);
+	if (file)
+		fake_put(fake, pool + fake->layout.pool_struct_size + 8 * 5,
+			 fake_symbol(fake, file), 8);
+	return pool;
+}
+
+/* Its name is entry `index` of the pool; bytecodes of 40 bytes, then the line table. Returns a
+ * Method*. */
+static inline uint64_t fake_java(struct fake_jvm *fake, uint64_t pool, size_t index,
+				 const char *name, const void *lines, size_t size)
+{
+	const struct hotspot_fields *at = &fake->layout.at;
+	uint64_t method = fake_allocate(fake, 128),
+		 constant = fake_allocate(fake, fake->layout.const_struct_size + 40U + size);
+
+	fake_set(fake, method, at->method_const, constant);
+	fake_set(fake, constant, at->const_pool, pool);
+	fake_set(fake, constant, at->const_code_size, 40);
+	fake_set(fake, constant, at->const_name, index);
+	fake_set(fake, constant, at->const_flags, size ? fake->layout.const_has_lines : 0);
+	fake_put(fake, pool + fake->layout.pool_struct_size + 8 * index, fake_symbol(fake, name),
+		 8);
+	fake_put_bytes(fake, constant + fake->layout.const_struct_size + 40, lines, size);
+	return method;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What OpenJDK 17.0.15 (Debian) and 25.0.3 (Temurin) say of themselves on x86-64: the part of their
  * vmStructs that is wanted, read from processes that ran. */
-#ifndef PKBPF_TESTS_UNIT_HOTSPOT_RECORDED_STRUCTS_H
-#define PKBPF_TESTS_UNIT_HOTSPOT_RECORDED_STRUCTS_H
+#ifndef PKBPF_TESTS_SUPPORT_RECORDED_STRUCTS_H
+#define PKBPF_TESTS_SUPPORT_RECORDED_STRUCTS_H
 
 #include <stdint.h>
 
@@ -51,6 +51,7 @@ static const struct recorded_struct recorded_structs_17[] = {
 	{"InterpreterCodelet", "_bytecode", "Bytecodes::Code", 0, 12},
 	{"StubRoutines", "_verify_oop_count", "jint", 1, 0x110},
 	{"StubRoutines", "_call_stub_return_address", "address", 1, 0x118},
+	{"StubRoutines", "_aescrypt_encryptBlock", "address", 1, 0x130},
 	{"PcDesc", "_pc_offset", "int", 0, 0},
 	{"PcDesc", "_scope_decode_offset", "int", 0, 4},
 	{"CodeBlob", "_name", "const char*", 0, 96},
