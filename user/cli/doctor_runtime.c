@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/file_io.h"
+#include "cli/doctor_java.h"
 #include "elf/elf_file.h"
 #include "process/file/file_servers.h"
 #include "process/procfs_status.h"
@@ -149,19 +150,29 @@ static void explain_python(struct target *target)
 
 /* ---- generated code ---- */
 
-static void explain_java(const struct target *target)
+static void explain_java_stacks(const struct target *target)
 {
-	if (!strstr(target->maps, "/libjvm.so"))
-		return;
-	printf("\nJava: %s\n",
-	       has_perf_map(target)
-		       ? "it has written a perf map; compiled methods have names as of then"
-		       : "compiled methods have no names: add --jvm-map when profiling (Java 17 "
-			 "and newer), or start it with -XX:+DumpPerfMapAtExit");
 	puts(has_word(target, "-XX:+PreserveFramePointer")
 		     ? "      -XX:+PreserveFramePointer is set"
 		     : "      if stacks end at compiled code, start it with "
 		       "-XX:+PreserveFramePointer");
+}
+
+static void explain_java(const struct target *target)
+{
+	if (!strstr(target->maps, "/libjvm.so"))
+		return;
+	if (doctor_java(target->pid, target->servers, target->maps)) {
+		explain_java_stacks(target);
+		puts("      interpreted methods are shown as \"[interpreter]\"");
+		return;
+	}
+	printf("Java: %s\n",
+	       has_perf_map(target)
+		       ? "it has written a perf map; compiled methods have names as of then"
+		       : "compiled methods have no names: add --jvm-map when profiling (Java 17 "
+			 "and newer), or start it with -XX:+DumpPerfMapAtExit");
+	explain_java_stacks(target);
 	puts("      interpreted methods are shown as \"Interpreter\"; inlined ones are part of "
 	     "their caller");
 }
