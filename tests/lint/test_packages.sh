@@ -29,7 +29,8 @@ for program in id sed tr sort dirname pkg-config; do
 	ln -s "$(command -v $program)" "$empty/"
 done
 rm "$empty/pkg-config"
-ln -s "$(command -v false)" "$empty/pkg-config"
+printf '#!/bin/sh\nexit 1\n' >"$empty/pkg-config"
+chmod 755 "$empty/pkg-config"
 printf '#!/bin/sh\necho 1000\n' >"$empty/not-root"
 chmod 755 "$empty/not-root"
 ln -sf "$empty/not-root" "$empty/id"
@@ -37,4 +38,16 @@ said=$(PATH=$empty /bin/sh "$root/tools/packages" build 2>&1)
 status=$?
 [[ $status == 1 ]] || failure "exit $status instead of 1"
 [[ $said == *libbpf* ]] || failure "does not name libbpf: $said"
+
+# It installs where there is no /run/lock, and a terminal sees how far it is.
+if [ "$(id -u)" = 0 ] && grep -qE '^ID=(debian|ubuntu)' /etc/os-release && unshare -m true 2>/dev/null &&
+	command -v script >/dev/null; then
+	rm "$empty/id"
+	printf '#!/bin/sh\necho Unpacking something\n' >"$empty/apt-get"
+	chmod 755 "$empty/apt-get"
+	said=$(PATH=$empty:$PATH unshare -m script -qec "mount -t tmpfs tmpfs /run && sh '$root/tools/packages' build" /dev/null </dev/null)
+	[[ $said == *$'\033[KUnpacking something'* ]] || failure "without /run/lock, on a terminal: $said"
+	[[ $said == *'still missing'* ]] || failure "does not say that nothing was installed: $said"
+	rm -f /tmp/pkbpf-packages.*
+fi
 exit $failed
