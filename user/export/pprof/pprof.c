@@ -16,6 +16,7 @@
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
 #include "rows/cgroup_label.h"
+#include "rows/plumbing.h"
 
 /* Fields of the messages of profile.proto (package perftools.profiles). */
 enum profile_field {
@@ -56,6 +57,7 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FI
 struct pprof_mapping {
 	uint32_t file, build_id; /* strings */
 	uint64_t limit;
+	uint64_t weight; /* of the stacks that it is the outermost program of */
 };
 
 struct pprof {
@@ -70,9 +72,10 @@ struct pprof {
 	 * number, whatever else is in the tables: equal profiles give equal files. */
 	uint32_t *location_of, *function_of;
 	uint32_t location_count;
-	ARRAY_OF(uint32_t) met;	  /* functions by their number - 1 */
-	ARRAY_OF(uint64_t) stack; /* of the sample at hand */
-	char bare[256];		  /* name of a peer or region */
+	ARRAY_OF(uint32_t) mapping_of_location; /* by its id - 1; 0: none */
+	ARRAY_OF(uint32_t) met;			/* functions by their number - 1 */
+	ARRAY_OF(uint64_t) stack;		/* of the sample at hand */
+	char bare[256];				/* name of a peer or region */
 };
 
 /* What a kind counts and measures, as other tools call it; others have their own name. */
@@ -99,6 +102,7 @@ static void pprof_done(struct pprof *pprof)
 	free(pprof->location_of);
 	free(pprof->function_of);
 	array_free(&pprof->met);
+	array_free(&pprof->mapping_of_location);
 	array_free(&pprof->stack);
 }
 
@@ -254,11 +258,17 @@ static void write_location(struct pprof *pprof, uint32_t frame_id, uint32_t loca
 {
 	const struct frame *frame = profile_frame(pprof->profile, frame_id);
 	uint64_t address = address_of(frame);
+	uint64_t mapping = mapping_of(pprof, frame, address);
+	uint32_t *kept = array_add(&pprof->mapping_of_location);
 	size_t count;
 	const uint32_t *functions = function_table_frame(pprof->functions, frame_id, &count);
 
+	if (kept)
+		*kept = (uint32_t)mapping;
+	else
+		pprof->out.failed = true;
 	proto_number(&pprof->message, LOCATION_ID, location);
-	proto_number(&pprof->message, LOCATION_MAPPING_ID, mapping_of(pprof, frame, address));
+	proto_number(&pprof->message, LOCATION_MAPPING_ID, mapping);
 	proto_number(&pprof->message, LOCATION_ADDRESS, address);
 	for (size_t i = 0; i < count; i++) {
 		proto_number(&pprof->inner, LINE_FUNCTION_ID, function_of(pprof, functions[i]));
@@ -352,6 +362,46 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 	write_label(pprof, "region", region_of(pprof, row), 0);
 }
 
+/* How many of the innermost frames of a wait are the scheduler's: all waits end in them, and a list
+ * of functions has nothing else at its top. Zero where nothing else is left. */
+static size_t scheduler_frames(const struct pprof *pprof, enum pkbpf_profile_kind kind,
+			       const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; kind == PKBPF_PROFILE_OFFCPU && i < count; i++) {
+		size_t functions;
+		const uint32_t *function =
+			function_table_frame(pprof->functions, frames[i], &functions);
+
+		if (!functions || plumbing_sort(function_table_get(pprof->functions,
+								   function[0])) != FRAME_INSIDE)
+			return i;
+	}
+	return 0;
+}
+
+/* Neither the kernel or a vDSO, in brackets, nor a shared library. */
+static bool is_program(const struct pprof *pprof, const struct pprof_mapping *mapping)
+{
+	const char *file = string_pool_get(pprof->strings, mapping->file);
+	const char *suffix = strstr(file, ".so");
+
+	return file[0] != '[' && !(suffix && (suffix[3] == '.' || !suffix[3]));
+}
+
+/* Counts a stack for its outermost program. */
+static void weigh_program(struct pprof *pprof, const uint64_t *locations, size_t count,
+			  uint64_t weight)
+{
+	for (size_t i = count; i-- && !pprof->out.failed;) {
+		uint32_t mapping = pprof->mapping_of_location.items[locations[i] - 1];
+
+		if (!mapping || !is_program(pprof, &pprof->mappings.items[mapping - 1]))
+			continue;
+		pprof->mappings.items[mapping - 1].weight += weight;
+		return;
+	}
+}
+
 static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 {
 	bool has_count = kind_has_measure(kind_ops_of(row->kind));
@@ -365,12 +415,13 @@ static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 	values[first + 1] = has_count ? row->weight : row->weight * period_ns(pprof);
 	if (!array_reserve(&pprof->stack, count))
 		return false;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = scheduler_frames(pprof, row->kind, frames, count); i < count; i++) {
 		/* speedscope drops locations without functions, and all that they call. */
 		function_table_frame(pprof->functions, frames[i], &functions);
 		if (functions)
 			pprof->stack.items[shown++] = location_of(pprof, frames[i]);
 	}
+	weigh_program(pprof, pprof->stack.items, shown, row->weight);
 	proto_packed(&pprof->message, SAMPLE_LOCATION_ID, pprof->stack.items, shown);
 	proto_packed(&pprof->message, SAMPLE_VALUE, values,
 		     has_live(pprof)	  ? 4
@@ -382,21 +433,34 @@ static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 }
 
 /* Readers need not look for symbols: what has none is named by its place. */
+static void write_mapping(struct pprof *pprof, size_t number)
+{
+	const struct pprof_mapping *mapping = &pprof->mappings.items[number];
+
+	proto_number(&pprof->message, MAPPING_ID, number + 1);
+	proto_number(&pprof->message, MAPPING_LIMIT, mapping->limit);
+	proto_number(&pprof->message, MAPPING_FILENAME, mapping->file);
+	proto_number(&pprof->message, MAPPING_BUILD_ID, mapping->build_id);
+	proto_number(&pprof->message, MAPPING_HAS_FUNCTIONS, true);
+	proto_number(&pprof->message, MAPPING_HAS_FILENAMES, pprof->options->lines);
+	proto_number(&pprof->message, MAPPING_HAS_LINE_NUMBERS, pprof->options->lines);
+	proto_number(&pprof->message, MAPPING_HAS_INLINE_FRAMES, true);
+	proto_message(&pprof->out, PROFILE_MAPPING, &pprof->message);
+}
+
+/* Readers name a profile after its first mapping: the heaviest program is written before others. */
 static void write_mappings(struct pprof *pprof)
 {
-	for (size_t i = 0; i < pprof->mappings.count; i++) {
-		const struct pprof_mapping *mapping = &pprof->mappings.items[i];
+	size_t count = pprof->mappings.count, first = 0;
 
-		proto_number(&pprof->message, MAPPING_ID, i + 1);
-		proto_number(&pprof->message, MAPPING_LIMIT, mapping->limit);
-		proto_number(&pprof->message, MAPPING_FILENAME, mapping->file);
-		proto_number(&pprof->message, MAPPING_BUILD_ID, mapping->build_id);
-		proto_number(&pprof->message, MAPPING_HAS_FUNCTIONS, true);
-		proto_number(&pprof->message, MAPPING_HAS_FILENAMES, pprof->options->lines);
-		proto_number(&pprof->message, MAPPING_HAS_LINE_NUMBERS, pprof->options->lines);
-		proto_number(&pprof->message, MAPPING_HAS_INLINE_FRAMES, true);
-		proto_message(&pprof->out, PROFILE_MAPPING, &pprof->message);
-	}
+	for (size_t i = 1; i < count; i++)
+		if (pprof->mappings.items[i].weight > pprof->mappings.items[first].weight)
+			first = i;
+	if (count)
+		write_mapping(pprof, first);
+	for (size_t i = 0; i < count; i++)
+		if (i != first)
+			write_mapping(pprof, i);
 }
 
 static void write_functions(struct pprof *pprof)
