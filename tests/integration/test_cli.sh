@@ -324,6 +324,12 @@ exec 9>&-
 [ ! -e g.folded ] || fail "an output appeared"
 no_temporaries .
 
+begin "a reader of stdout that goes ends the recording"
+timeout 100 "$pkbpf" -q -e cpu --every 2 2>/dev/null | head -n 1 >head.txt
+[ "${PIPESTATUS[0]}" != 124 ] || fail "it recorded on for nobody"
+timeout 100 "$pkbpf" -q -e cpu -d 1000 -o - -f folded 2>/dev/null | true
+[ "${PIPESTATUS[0]}" != 124 ] || fail "it recorded for nobody"
+
 # ---- on a terminal ----
 
 # on_terminal SECONDS INPUT COMMAND…: the command on a terminal of its own; INPUT is typed after the seconds
@@ -337,6 +343,7 @@ on_terminal() {
 if command -v script >/dev/null; then
 	begin "the progress line shows on a terminal and is cleared at the end"
 	on_terminal 0 '' "'$pkbpf' -e cpu -p $spinner -d 2500ms -o k.folded"
+	grep -qF 'starting (Ctrl-C to stop)' terminal || fail "nothing tells of the start"
 	grep -qE 'profiling: 1 s of 2 s, [0-9]+ samples, 0 lost' terminal || fail "no progress line"
 	tr '\r' '\n' <terminal | grep -A1 'profiling: 2 s' | tail -1 | grep -q $'^\033\[K' || fail "it was not cleared"
 

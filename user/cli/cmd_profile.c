@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "capture/kernel/capability.h"
@@ -132,6 +133,9 @@ static int listen_for_stop(struct profiling *profiling, struct error *error)
 {
 	profiling->signals = stop_signals_new(abandon_outputs, profiling->plan, error);
 	if (!profiling->signals)
+		return -ENOMEM;
+	if (output_plan_is_for_stdout(profiling->plan) &&
+	    live_run_set_output(profiling->run, STDOUT_FILENO, error) < 0)
 		return -ENOMEM;
 	return live_run_set_stop(profiling->run, stop_signals_fd(profiling->signals), error);
 }
@@ -327,15 +331,21 @@ static int write_last(struct profiling *profiling, struct profile *slice, struct
 	return status;
 }
 
-static int run_until_end(struct profiling *profiling)
+static void init_progress(struct profiling *profiling)
 {
 	const struct cli_options *options = profiling->options;
-	const struct live_observer observer = {show_progress, write_slice, profiling};
-	int err;
 
 	progress_init(&profiling->progress, profiling->console,
 		      !options->quiet && !options->no_progress, clock_now_ns(),
 		      options->live.duration_ns);
+}
+
+static int run_until_end(struct profiling *profiling)
+{
+	const struct live_observer observer = {show_progress, write_slice, profiling};
+	int err;
+
+	init_progress(profiling);
 	err = live_run_until_end(profiling->run, &observer, &profiling->end);
 	progress_clear(&profiling->progress);
 	return err;
@@ -432,7 +442,10 @@ static int run(struct profiling *profiling)
 	struct error error;
 	int err, status, command_status;
 
+	init_progress(profiling);
+	progress_show_start(&profiling->progress);
 	err = live_run_start(profiling->run, &error);
+	progress_clear(&profiling->progress);
 	if (is_interrupted(profiling))
 		return EXIT_STATUS_FAILED;
 	if (err < 0)

@@ -331,6 +331,14 @@ bool output_plan_shows_resources(const struct output_plan *plan)
 	return false;
 }
 
+bool output_plan_is_for_stdout(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output)
+		if (!is_stdout(output))
+			return false;
+	return true;
+}
+
 bool output_plan_reports_to_stdout(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {

@@ -40,6 +40,8 @@ const char *output_plan_cut_format(const struct output_plan *plan);
 /* Is any output written slice by slice? Is any written of all slices together? */
 bool output_plan_takes_slices(const struct output_plan *plan);
 bool output_plan_takes_whole(const struct output_plan *plan);
+/* Do all outputs go to stdout? */
+bool output_plan_is_for_stdout(const struct output_plan *plan);
 /* Is a report for people among what goes to stdout? */
 bool output_plan_reports_to_stdout(const struct output_plan *plan);
 

@@ -21,6 +21,12 @@ void progress_init(struct progress *progress, struct console *console, bool want
 	};
 }
 
+void progress_show_start(struct progress *progress)
+{
+	if (progress->shown)
+		console_status(progress->console, "starting (Ctrl-C to stop)");
+}
+
 bool progress_is_due(const struct progress *progress, uint64_t now_ns)
 {
 	return progress->shown && now_ns >= progress->next_ns;

@@ -19,6 +19,8 @@ struct progress {
 /* duration_ns: 0: until stopped. */
 void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns,
 		   uint64_t duration_ns);
+/* Until the recording begins. */
+void progress_show_start(struct progress *progress);
 /* Whether another line is due. */
 bool progress_is_due(const struct progress *progress, uint64_t now_ns);
 void progress_show(struct progress *progress, uint64_t now_ns,

@@ -209,6 +209,11 @@ int live_run_set_stop(struct live_run *run, int fd, struct error *error)
 	return run_watch_set_stop(run->watch, fd, error);
 }
 
+int live_run_set_output(struct live_run *run, int fd, struct error *error)
+{
+	return run_watch_set_output(run->watch, fd, error);
+}
+
 /* ---- the capture ---- */
 
 /* 0: not wanted. */

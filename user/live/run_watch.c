@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,13 +32,19 @@ struct run_watch {
 #define STOP_INDEX  UINT64_MAX
 #define OTHER_INDEX (UINT64_MAX - 1)
 
-static int watch_fd(struct run_watch *watch, int fd, uint64_t index, struct error *error)
+static int watch_events(struct run_watch *watch, int fd, uint32_t events, uint64_t index,
+			struct error *error)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
+	struct epoll_event event = {.events = events, .data.u64 = index};
 
 	if (epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
 		return error_set(error, errno, "cannot watch the targets: %s", strerror(errno));
 	return 0;
+}
+
+static int watch_fd(struct run_watch *watch, int fd, uint64_t index, struct error *error)
+{
+	return watch_events(watch, fd, EPOLLIN, index, error);
 }
 
 struct run_watch *run_watch_new(struct error *error)
@@ -60,6 +67,16 @@ struct run_watch *run_watch_new(struct error *error)
 int run_watch_set_stop(struct run_watch *watch, int fd, struct error *error)
 {
 	return watch_fd(watch, fd, STOP_INDEX, error);
+}
+
+int run_watch_set_output(struct run_watch *watch, int fd, struct error *error)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+		return 0;
+	/* Without events: errors and ends are reported all the same. */
+	return watch_events(watch, fd, 0, STOP_INDEX, error);
 }
 
 int run_watch_add_process(struct run_watch *watch, uint32_t pid, int pidfd, struct error *error)

@@ -68,6 +68,27 @@ static void the_line_comes_once_per_second(void **state)
 	free(text);
 }
 
+static void a_start_is_announced_and_gives_way(void **state)
+{
+	struct progress progress;
+	char *text = NULL;
+	size_t size;
+	struct console console = {.out = open_memstream(&text, &size)};
+
+	progress_init(&progress, &console, true, 0, 0);
+	progress_show_start(&progress); /* no terminal */
+	fflush(console.out);
+	assert_string_equal(text, "");
+	progress.shown = true;
+	progress_show_start(&progress);
+	fflush(console.out);
+	assert_string_equal(text, "\r\033[Kstarting (Ctrl-C to stop)");
+	progress_clear(&progress);
+	fclose(console.out);
+	assert_string_equal(text + strlen(text) - 4, "\r\033[K");
+	free(text);
+}
+
 static void nobody_who_does_not_want_it_sees_it(void **state)
 {
 	struct console console = {.out = stderr};
@@ -83,6 +104,7 @@ int main(void)
 		cmocka_unit_test(elapsed_time_grows_from_seconds_to_hours),
 		cmocka_unit_test(only_counters_of_something_missing_are_losses),
 		cmocka_unit_test(the_line_comes_once_per_second),
+		cmocka_unit_test(a_start_is_announced_and_gives_way),
 		cmocka_unit_test(nobody_who_does_not_want_it_sees_it),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What ends a run, and what does not. */
+#include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -101,6 +102,24 @@ static void time_and_stop_end_a_run_without_targets(void **state)
 	close(stop);
 }
 
+static void a_pipe_that_nobody_reads_ends_a_run(void **state)
+{
+	struct run_watch *watch;
+	struct error error;
+	int ends[2], file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	watch = run_watch_new(&error);
+	assert_int_equal(run_watch_set_output(watch, file, &error), 0);
+	assert_int_equal(run_watch_set_output(watch, ends[1], &error), 0);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_GOES_ON);
+	close(ends[0]);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_STOPPED);
+	run_watch_free(watch);
+	close(ends[1]);
+	close(file);
+}
+
 static void cgroups_that_are_removed_end_a_run(void **state)
 {
 	char path[] = "/tmp/pkbpf-run-watch-XXXXXX", other[] = "/tmp/pkbpf-run-watch-XXXXXX";
@@ -129,6 +148,7 @@ int main(void)
 		cmocka_unit_test(the_run_goes_on_until_the_last_process_has_ended),
 		cmocka_unit_test(a_process_without_pidfd_is_asked_for_by_number),
 		cmocka_unit_test(time_and_stop_end_a_run_without_targets),
+		cmocka_unit_test(a_pipe_that_nobody_reads_ends_a_run),
 		cmocka_unit_test(cgroups_that_are_removed_end_a_run),
 	};
 
