@@ -21,12 +21,21 @@ struct runtime {
 };
 
 static const struct runtime runtimes[] = {
-	{"node", "node", NULL, NULL, "JavaScript", "start node with --perf-basic-prof"},
+	{"node", "node", NULL, NULL, "JavaScript",
+	 "start node with --perf-basic-prof --interpreted-frames-native-stack"},
 	{"java", "libjvm.so", NULL, NULL, "Java",
 	 "record with --jvm-map, or run \"jcmd PID Compiler.perfmap\" (JDK 17 and later) "
 	 "meanwhile"},
 	{"python", "libpython", "_PyEval_EvalFrameDefault", "py::", "Python",
 	 "start python3 with -X perf (3.12 and later)"},
+	{"dotnet", "libcoreclr", NULL, NULL, ".NET", "start it with DOTNET_PerfMapEnabled=1"},
+	/* Of these, names of interpreted functions are not known with any option. */
+	{"ruby", "libruby", "vm_exec_core", NULL, "Ruby",
+	 "those that YJIT compiles have names with --yjit --yjit-perf (3.3 and later), interpreted "
+	 "ones in rbspy"},
+	{"php", "libphp", "execute_ex", NULL, "PHP",
+	 "those that the JIT compiles have names with -d opcache.jit_debug=16 (8.0 and later), "
+	 "interpreted ones in phpspy"},
 	{NULL, NULL, NULL, NULL, "generated",
 	 "their program has to write /tmp/perf-PID.map; see its documentation"},
 };

@@ -5,7 +5,7 @@
 
 #include "report/text_sections.h"
 
-#define TEXT_ADVICE_SIZE 256
+#define TEXT_ADVICE_SIZE 320
 
 /* "Advice: 45.1% of samples are in JavaScript functions without names; …"; false: nothing is to be
  * done. */

@@ -246,8 +246,13 @@ static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
 	static const struct {
 		const char *comm, *advice;
 	} rows[] = {
-		{"node", "JavaScript functions without names; start node with --perf-basic-prof"},
+		{"node", "JavaScript functions without names; start node with --perf-basic-prof "
+			 "--interpreted-frames-native-stack"},
 		{"java", "Java functions without names; record with --jvm-map"},
+		{"dotnet", ".NET functions without names; start it with DOTNET_PerfMapEnabled=1"},
+		{"ruby", "--yjit-perf (3.3 and later), interpreted ones in rbspy."},
+		{"php-fpm8.2",
+		 "-d opcache.jit_debug=16 (8.0 and later), interpreted ones in phpspy."},
 		{"other", "generated functions without names; their program has to write"},
 	};
 
