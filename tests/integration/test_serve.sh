@@ -158,6 +158,7 @@ wait $server
 	fail "the store is not readable by report: $(cat err)"
 windows() { python3 -c 'import json; print(len(json.load(open("out"))["windows"]))'; }
 echo 'a-token-that-nobody-guesses' >token
+chmod 640 token
 start --token-file token
 ask /metrics
 [ "$status" = 401 ] || fail "without the token: $status"

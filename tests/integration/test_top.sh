@@ -32,6 +32,7 @@ begin "wrong values"
 
 begin "slices of a running serve"
 echo 'a-token-that-nobody-guesses' >token
+chmod 600 token
 "$pkbpf" serve --store "$work/store" -s 1s --max-cpu off -e cpu -F 499 -p $spinner --listen 127.0.0.1:0 --token-file token 2>said &
 server=$!
 wait_until 20 grep -q 'http://' said || give_up "no server: $(cat said)"
@@ -39,8 +40,8 @@ url=$(grep -o 'http://[0-9.:]*' said)
 wait_until 20 curl -sf "$url/readyz" || fail "it is not ready: $(cat said)"
 "$pkbpf" top --connect "$url" 2>err >out
 [ $? = 1 ] && grep -q 'asks for its token' err || fail "without the token: $(cat err)"
-chmod 755 . && chmod 644 token
-setpriv --reuid 65534 --regid 65534 --clear-groups "$pkbpf" top --connect "${url#http://}" --token-file token -b -n 2 --comm spin --width 120 \
+chmod 755 . && install -o 65534 -m 400 token nobodys
+setpriv --reuid 65534 --regid 65534 --clear-groups "$pkbpf" top --connect "${url#http://}" --token-file nobodys -b -n 2 --comm spin --width 120 \
 	>out 2>err || fail "it ended with $?: $(cat err)"
 [ "$(grep -cE "^ *$spinner +spin " out)" = 2 ] || fail "the process is not in two slices: $(cat out)"
 grep -qE "^ *$spinner +spin +.* spin_here [0-9.]+%" out || fail "no hottest function: $(cat out)"

@@ -207,7 +207,7 @@ static const struct option_row own_options[] = {
 	 .group = OPTION_GROUP_GENERAL, .form = OPTION_FLAG, SERVE(check_config)},
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
-	 SERVE(token_file)},
+	 SERVE(token_file), .text = "Refused where every user can read it."},
 	{0, "run-as", "USER",
 	 "the user that answers, writes the history and runs commands of alerts",
 	 .group = OPTION_GROUP_GENERAL, .form = OPTION_TEXT, SERVE(run_as),

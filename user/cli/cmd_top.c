@@ -516,7 +516,7 @@ static const struct option_row own_rows[] = {
 		 "--container choose processes of what it records."},
 	{0, "token-file", "FILE", "with --connect: the token that the server asks for",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
-	 OWN(token_file)},
+	 OWN(token_file), .text = "Refused where every user can read it."},
 	{0, "sort", "COLUMN", "sort rows by the column with this title; default CPU%",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_TEXT, OWN(sort)},
 	{0},

@@ -5,7 +5,8 @@
 
 #include "base/error.h"
 
-/* The first line of the file, which the caller frees. -EINVAL: too short; errors of reading; with
+/* The first line of the file, which the caller frees. -EINVAL: too short; -EACCES: a regular file
+ * that every user can read; errors of reading; with
  * the sentence. */
 int serve_token_read(const char *path, char **ret_token, struct error *error);
 
