@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A figure over time as text, JSON and CSV. */
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -70,6 +71,15 @@ void series_write_csv(const struct series *series, size_t top, FILE *out)
 	}
 }
 
+/* Rounded to tenths, but never to nothing: one event a minute is 0.017 per second. */
+static const char *number_text(double value, const char *unit, char text[32])
+{
+	double size = fabs(value);
+
+	snprintf(text, 32, size < 0.1 ? "%.2g%s" : size < 100 ? "%.1f%s" : "%.0f%s", value, unit);
+	return text;
+}
+
 static const char *bytes_text(double value, char text[32])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -79,6 +89,8 @@ static const char *bytes_text(double value, char text[32])
 		value /= 1024;
 		unit++;
 	}
+	if (!unit && fabs(value) < 1)
+		return number_text(value, " B", text);
 	snprintf(text, 32, unit && value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 	return text;
 }
@@ -89,8 +101,10 @@ static const char *time_text(double ns, char text[32])
 		snprintf(text, 32, "%.2f s", ns / 1e9);
 	else if (ns >= 1e6)
 		snprintf(text, 32, "%.1f ms", ns / 1e6);
-	else
+	else if (ns >= 1e3)
 		snprintf(text, 32, "%.0f us", ns / 1e3);
+	else
+		return number_text(ns, " ns", text);
 	return text;
 }
 
@@ -105,11 +119,9 @@ static const char *value_text(const struct figure *figure, double value, char te
 	case FIGURE_SIGNED_BYTES:
 		return bytes_text(value, text);
 	case FIGURE_PERCENT:
-		snprintf(text, 32, "%.1f %%", value);
-		break;
+		return number_text(value, " %", text);
 	case FIGURE_COUNT:
-		snprintf(text, 32, value < 100 ? "%.1f" : "%.0f", value);
-		break;
+		return number_text(value, "", text);
 	}
 	return text;
 }

@@ -86,10 +86,44 @@ static void names_beyond_the_limit_are_one(void **state)
 	series_done(&series);
 }
 
+/* The value of one point of a minute as people see it. */
+static void assert_shown(const char *figure, double value, const char *shown)
+{
+	struct series_group group = {.name = "server", .values = &value};
+	struct series_point point = {.busy_percent = -1, .covered_ns = 60e9};
+	struct series series = {.question = {.figure = figure_find(figure)}};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(series.question.figure);
+	series.points.items = &point;
+	series.groups.items = &group;
+	series.points.count = series.groups.count = 1;
+	series_write_text(&series, 1, out);
+	fclose(out);
+	assert_true(size > strlen(shown) + 2);
+	if (strncmp(text + size - strlen(shown) - 1, shown, strlen(shown)) != 0)
+		fail_msg("%s of %g: no %s in %s", figure, value, shown, text);
+	free(text);
+}
+
+static void rare_events_are_not_rounded_to_nothing(void **state)
+{
+	assert_shown("memory.oom_killed", 1, " 0.017");
+	assert_shown("memory.oom_killed", 0, " .");
+	assert_shown("memory.minor_faults", 600, " 10.0");
+	assert_shown("memory.minor_faults", 60000, " 1000");
+	assert_shown("cpu.share", 0.004, " 0.004 %");
+	assert_shown("cpu.total", 6000, " 100 ns");
+	assert_shown("storage.read", 6, " 0.1 B");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_beyond_the_limit_are_one, setup, teardown),
+		cmocka_unit_test(rare_events_are_not_rounded_to_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
