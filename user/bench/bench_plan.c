@@ -78,15 +78,11 @@ static bool choose(const struct bench_matrix *matrix, size_t number, struct choi
 /* text with all parameters; NULL: out of memory. */
 static char *fill_in(const char *text, const struct choice *choice)
 {
-	char *filled = strdup(text);
+	struct word_parameter parameters[BENCH_PARAMETERS_MAX];
 
-	for (size_t i = 0; i < choice->count && filled; i++) {
-		char *next = command_words_replace(filled, choice->names[i], choice->values[i]);
-
-		free(filled);
-		filled = next;
-	}
-	return filled;
+	for (size_t i = 0; i < choice->count; i++)
+		parameters[i] = (struct word_parameter){choice->names[i], choice->values[i]};
+	return command_words_fill(text, parameters, choice->count);
 }
 
 /* ---- commands ---- */

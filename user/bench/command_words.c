@@ -168,36 +168,41 @@ char *command_words_join(char *const *words)
 	return text;
 }
 
-static const char *find_place(const char *text, const char *name)
+/* Is {name} at this brace? */
+static bool is_place(const char *at, const char *name)
 {
 	size_t length = strlen(name);
 
-	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
-		if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '}')
-			return at;
-	return NULL;
+	return strncmp(at + 1, name, length) == 0 && at[1 + length] == '}';
 }
 
 bool command_words_has(const char *text, const char *name)
 {
-	return find_place(text, name) != NULL;
+	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
+		if (is_place(at, name))
+			return true;
+	return false;
 }
 
-char *command_words_replace(const char *text, const char *name, const char *value)
+char *command_words_fill(const char *text, const struct word_parameter *parameters, size_t count)
 {
 	char *result = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&result, &size);
-	const char *place;
 
 	if (!out)
 		return NULL;
-	while ((place = find_place(text, name))) {
-		fwrite(text, 1, (size_t)(place - text), out);
-		fputs(value, out);
-		text = place + strlen(name) + 2;
+	while (*text) {
+		const struct word_parameter *found = NULL;
+
+		for (size_t i = 0; *text == '{' && i < count && !found; i++)
+			found = is_place(text, parameters[i].name) ? &parameters[i] : NULL;
+		if (found)
+			fputs(found->value, out);
+		else
+			fputc(*text, out);
+		text += found ? strlen(found->name) + 2 : 1;
 	}
-	fputs(text, out);
 	fclose(out);
 	return result;
 }

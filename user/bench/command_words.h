@@ -20,8 +20,12 @@ char *command_words_join(char *const *words);
 char **command_words_copy(char *const *words);
 void command_words_free(char **words);
 
-/* text with every {name} replaced. NULL: out of memory. */
-char *command_words_replace(const char *text, const char *name, const char *value);
+struct word_parameter {
+	const char *name, *value;
+};
+
+/* text with every {name} replaced; values stay as they are. NULL: out of memory. */
+char *command_words_fill(const char *text, const struct word_parameter *parameters, size_t count);
 bool command_words_has(const char *text, const char *name);
 
 #endif

@@ -99,10 +99,15 @@ static void joins_what_splits_into_the_same_words(void **state)
 
 static void replaces_each_place_of_a_parameter(void **state)
 {
-	char *text = command_words_replace("{n} {m} x{n}y {", "n", "12");
+	static const struct word_parameter parameters[] = {{"n", "12"}, {"a", "{n}"}};
+	char *text = command_words_fill("{n} {m} x{n}y {", parameters, 1);
 
 	(void)state;
 	assert_string_equal(text, "12 {m} x12y {");
+	free(text);
+	/* What a value looks like does not matter. */
+	text = command_words_fill("{a} {n} {{n}}", parameters, 2);
+	assert_string_equal(text, "{n} 12 {12}");
 	free(text);
 	assert_true(command_words_has("a {n}", "n"));
 	assert_false(command_words_has("a {nn}", "n"));
