@@ -135,6 +135,16 @@ awk '/takes_most/ { most += $NF } /takes_some/ { some += $NF } /takes_more/ { mo
 	END { exit !(all && most / all > 0.40 && most / all < 0.70 && some / all < 0.35 && more / all > 0.10 && more / all < 0.45) }' \
 	out.alloc.folded || fail "shares of bytes: $(cat out.alloc.folded)"
 
+begin "more allocators than can be watched"
+sleepers=()
+for _ in {1..65}; do
+	sleep 100 &
+	sleepers+=($!)
+done
+"$pkbpf" -e alloc -p "$(IFS=, && echo "${sleepers[*]}")" -d 1 -o many.folded 2>said
+[ $? = 1 ] && grep -q '64 files with allocators, the most' said || fail "it does not say that some are not watched: $(cat said)"
+kill "${sleepers[@]}"
+
 begin "programs that cannot be sampled run as without"
 cat >static.c <<'C'
 #include <stdio.h>

@@ -87,7 +87,7 @@ static int choose_processes(struct source *source, const struct source_options *
 		    alloc_windows_new(skeleton, session_kernel_types(source->session),
 				      options->alloc.interval_bytes, &source->windows))
 			return error_set(error, ENOMEM, "cannot watch allocations: out of memory");
-		err = alloc_windows_add(source->windows, pid, error);
+		err = alloc_windows_add(source->windows, pid, session->log, error);
 		if (!err)
 			return error_set(error, ENOTSUP,
 					 "cannot watch allocations of pid %u: its files name no "

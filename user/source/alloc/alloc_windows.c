@@ -106,7 +106,8 @@ int alloc_windows_new(struct pkbpf_bpf *skeleton, const struct kernel_types *typ
 struct search {
 	struct alloc_windows *windows;
 	uint32_t pid;
-	int found, err;
+	int found;
+	unsigned int left_out;
 };
 
 static bool is_known(const struct search *search, const struct stat *status)
@@ -127,9 +128,12 @@ static int add_file(struct search *search, int fd, const struct stat *status)
 
 	if (elf_file_open(&file, fd))
 		return -ENOEXEC;
-	if (allocator_sites_find(&file, &sites) == 0 && sites.items.count &&
-	    search->windows->files.count < MOST_FILES)
-		added = array_add(&search->windows->files);
+	if (allocator_sites_find(&file, &sites) == 0 && sites.items.count) {
+		if (search->windows->files.count < MOST_FILES)
+			added = array_add(&search->windows->files);
+		else
+			search->left_out++;
+	}
 	elf_file_done(&file);
 	if (!added) {
 		array_free(&sites.items);
@@ -164,7 +168,8 @@ static void search_mapping(void *context, const struct procfs_mapping *mapping)
 		close(fd);
 }
 
-int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, struct error *error)
+int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct log *log,
+		      struct error *error)
 {
 	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct search search = {.windows = windows, .pid = pid};
@@ -173,6 +178,17 @@ int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, struct error 
 	if (err < 0)
 		return error_set(error, -err, "cannot read the mappings of pid %u: %s", pid,
 				 strerror(-err));
+	if (search.left_out && !search.found)
+		return error_set(
+			error, ENOSPC,
+			"cannot watch allocations of pid %u: %d files with allocators, the "
+			"most, are those of processes before it; choose fewer",
+			pid, MOST_FILES);
+	if (search.left_out)
+		log_warning(log,
+			    "allocations of pid %u in %u more files with allocators are not "
+			    "watched: %d files are the most",
+			    pid, search.left_out, MOST_FILES);
 	return search.found;
 }
 

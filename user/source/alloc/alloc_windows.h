@@ -20,9 +20,10 @@ struct alloc_windows;
 /* Before the programs are loaded. interval_bytes: mean distance of samples; 0: the default. */
 int alloc_windows_new(struct pkbpf_bpf *skeleton, const struct kernel_types *types,
 		      uint64_t interval_bytes, struct alloc_windows **ret_windows);
-/* The allocators in the files that a process has mapped. Returns their number, or a negative errno
- * with the sentence. */
-int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, struct error *error);
+/* The allocators in the files that a process has mapped; files beyond the limit are told. Returns
+ * the number of allocators, or a negative errno with the sentence. */
+int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct log *log,
+		      struct error *error);
 /* The programs are loaded. */
 int alloc_windows_start(struct alloc_windows *windows, const struct log *log, struct error *error);
 /* Ends the last window. Returns how many there were. */
