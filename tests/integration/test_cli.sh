@@ -35,9 +35,10 @@ says out "folded"
 says out "doctor"
 [ ! -s err ] || fail "something on stderr"
 
-begin "--version prints one line"
+begin "--version: number and commit, build, licences"
 run 0 --version
-grep -qE '^pkbpf [0-9]+\.[0-9]+' out || fail "no version"
+[ "$(head -n 1 out)" = "pkbpf $("$here/../../tools/version")" ] || fail "it is $("$here/../../tools/version"), not $(head -n 1 out)"
+grep -q "^build: .* on \($(uname -m)\|arm64\)" out && grep -q '^licence: BSD-2-Clause' out || fail "no build, or no licence: $(cat out)"
 
 begin "wrong usage is one sentence"
 run 2 --frequncy 99

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Finds the command, reads its options, runs it. */
 #include "cli/cli.h"
+#include "cli/command_table.h"
+#include "cli/console.h"
+#include "cli/exit_status.h"
+#include "cli/help.h"
+#include "cli/option_parser.h"
+#include "cli/version_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command_table.h"
-#include "cli/console.h"
-#include "cli/exit_status.h"
-#include "cli/help.h"
 #include "base/near_match.h"
-#include "cli/option_parser.h"
 
 /* A file opened while 0, 1 or 2 is free would become stdin, stdout or stderr and get what is meant
  * for them. The place holders fail like the closed descriptors would: nothing to read, not
@@ -78,7 +79,7 @@ static int run_command(const struct command_row *command, int argc, char **argv,
 			help_print_first(stdout);
 		status = finish_stdout(console);
 	} else if (options.show_version) {
-		printf("pkbpf %s\n", PKBPF_VERSION);
+		version_print(stdout);
 		status = finish_stdout(console);
 	} else {
 		console->quiet = options.quiet;
