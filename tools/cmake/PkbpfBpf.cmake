@@ -18,6 +18,7 @@ function(pkbpf_bpf_flags ret)
 	# Programs and callbacks have their contexts given, used or not.
 	# -mcpu=v3 (32-bit jumps and ALU) is understood by every kernel since 5.1.
 	set(flags -target bpf -mcpu=v3 -g -O2 -std=gnu11 -D__TARGET_ARCH_${arch}
+		-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
 		-Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-declarations -Wno-gnu-variable-sized-type-not-at-end
 		-I${PROJECT_SOURCE_DIR}/vmlinux -I${PROJECT_SOURCE_DIR}/include
 		-isystem ${LIBBPF_INCLUDEDIR})

@@ -6,8 +6,6 @@ if(PKBPF_STATIC)
 	# What find_library() and pkg-config's modules find from here on.
 	set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 	add_compile_definitions(PKBPF_STATIC)
-	add_compile_options(
-		-ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 endif()
 
 # pkbpf_archive_needs(<imported target> <name>…): archives that an archive needs, which pkg-config names for shared libraries

@@ -12,6 +12,11 @@ target_include_directories(pkbpf_options INTERFACE
 if(PKBPF_WERROR)
 	target_compile_options(pkbpf_options INTERFACE -Werror)
 endif()
+if(CMAKE_BUILD_TYPE MATCHES "^Rel")
+	# The same bytes from a clone at another place.
+	target_compile_options(pkbpf_options INTERFACE
+		-ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
+endif()
 if(PKBPF_STATIC)
 	# What is used of archives only.
 	target_compile_options(pkbpf_options INTERFACE -ffunction-sections -fdata-sections)
