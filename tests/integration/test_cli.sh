@@ -210,7 +210,7 @@ run 0 -vv -e cpu -p "$spinner" -d 300ms -o a.folded
 ! grep -q "account of resources\|map 'resource_.*created" err || fail "it was read for a flame graph"
 run 0 -vv -e cpu -p "$spinner" -d 300ms -o a.folded -o a.json
 reads_resources || fail "it was not read for a report"
-run 3 -vv -e cpu -p "$spinner" -d 500ms -o a.folded --fail-if 'cpu.total>100ms'
+run 3 -vv -e cpu -p "$spinner" -d 500ms -o a.folded --fail-if 'cpu.total>1ms'
 reads_resources || fail "it was not read for a limit"
 says err "cpu.total is"
 run 0 -vv -e cpu -p "$spinner" -d 300ms

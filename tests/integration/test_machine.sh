@@ -19,7 +19,7 @@ with_tree true 2>/dev/null || skip "no folder can be laid over /sys/class here"
 
 begin "a command, with slices: the energy of all of them"
 with_tree "$pkbpf" -q -e cpu --slice 500ms --counters -o out.json -o out.pkbpf -o out.html -o out.full.txt --full -- \
-	sh -c "sleep .7; echo 7000000 >$work/class/powercap/intel-rapl:0/energy_uj; sleep .6" >said 2>&1 || fail "status $?"
+	sh -c "sleep .7; i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done; echo 7000000 >$work/class/powercap/intel-rapl:0/energy_uj; sleep .6" >said 2>&1 || fail "status $?"
 "$pkbpf" report -q out.pkbpf -o again.json >said 2>&1 || fail "report: status $?"
 checker - <<'CHECK'
 import json
