@@ -31,6 +31,24 @@ for c in checks:
     check(c["present"] or (c["reason"] and c["remedy"] and c["reason"] in text), f"{c['name']}: reason and remedy")
 P
 
+# One EPERM has several causes: a filter of system calls, or no right to them.
+cat >without_bpf.py <<'P'
+import ctypes, os, struct, sys
+bpf = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+rules = [(0x20, 0, 0, 0), (0x15, 0, 1, bpf), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+class Filter(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_ushort), ("rules", ctypes.c_void_p)]
+libc = ctypes.CDLL(None)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, ctypes.byref(Filter(len(rules), ctypes.addressof(code))), 0, 0):
+    sys.exit("no filter here")
+os.execv(sys.argv[1], sys.argv[1:])
+P
+python3 without_bpf.py "$pkbpf" doctor >out 2>&1
+grep -q '^missing *BPF ring buffer: .*the seccomp filter of the container refuses bpf(); .*seccompProfile' out || fail "not a word of the filter: $(grep ring out)"
+setpriv --bounding-set=-bpf,-perfmon,-sys_admin --inh-caps=-all "$pkbpf" doctor >out 2>&1
+grep -q '^missing *BPF ring buffer: .*CAP_BPF and CAP_PERFMON are missing; .*capabilities.add' out || fail "not a word of the rights: $(grep ring out)"
+
 # A program with threads that wait in library code: python's own and three of its pool.
 python3 - <<'P' &
 import threading, time

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "capture/kernel/bpf_refusal.h"
 #include "capture/kernel/capability_numbers.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
@@ -68,6 +69,24 @@ static bool probe_kernel_btf(struct error *error)
 	return false;
 }
 
+static void explain_ring_buffer(int err, struct error *error)
+{
+	struct bpf_refusal refusal = bpf_refusal_read("");
+
+	if (err == -EINVAL)
+		error_set(error, ENOTSUP,
+			  "this kernel has no BPF ring buffer (too old); Linux 5.10 or newer is "
+			  "needed");
+	else if (err == -ENOSYS && !refusal.is_filtered)
+		error_set(error, ENOTSUP,
+			  "this kernel lacks CONFIG_BPF_SYSCALL; use another kernel");
+	else if (err == -ENOSYS || is_forbidden(-err))
+		error_set(error, -err, "cannot create a BPF ring buffer (%s): %s", strerror(-err),
+			  bpf_refusal_text(&refusal));
+	else
+		error_set(error, -err, "cannot create a BPF ring buffer: %s", strerror(-err));
+}
+
 static bool probe_ring_buffer(struct error *error)
 {
 	/* libbpf's probe cannot tell a kernel without ring buffers from a user without
@@ -75,24 +94,11 @@ static bool probe_ring_buffer(struct error *error)
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE),
 				NULL);
 
-	if (fd >= 0) {
+	if (fd >= 0)
 		close(fd);
-		return true;
-	}
-	if (fd == -EINVAL)
-		error_set(error, ENOTSUP,
-			  "this kernel has no BPF ring buffer (too old); Linux 5.10 or newer is "
-			  "needed");
-	else if (fd == -ENOSYS)
-		error_set(error, ENOTSUP,
-			  "this kernel lacks CONFIG_BPF_SYSCALL; use another kernel");
-	else if (is_forbidden(-fd))
-		error_set(error, -fd,
-			  "cannot create a BPF ring buffer: %s; run with sudo, or grant CAP_BPF",
-			  strerror(-fd));
 	else
-		error_set(error, -fd, "cannot create a BPF ring buffer: %s", strerror(-fd));
-	return false;
+		explain_ring_buffer(fd, error);
+	return fd >= 0;
 }
 
 /* Returns 0, or negative errno with the reason. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/kernel/bpf_refusal.h"
 #include "capture/kernel/kernel_namer.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/kernel/libbpf_log.h"
@@ -212,15 +213,14 @@ void session_forget_kernel_types(struct session *session)
 
 static int explain_load_failure(int err, struct error *error)
 {
+	struct bpf_refusal refusal = bpf_refusal_read("");
 	char program[64], reason[512];
 
 	libbpf_log_failure(program, sizeof(program), reason, sizeof(reason));
-	if (err == -EPERM)
-		return error_set(error, EPERM,
-				 "cannot load BPF program %s: %s; run as root, and check that "
-				 "neither kernel lockdown nor a security "
-				 "policy forbids BPF",
-				 program[0] ? program : "(unknown)", strerror(-err));
+	if (err == -EPERM || (err == -EINVAL && refusal.is_locked))
+		return error_set(error, EPERM, "cannot load BPF program %s: %s: %s",
+				 program[0] ? program : "(unknown)", strerror(-err),
+				 bpf_refusal_text(&refusal));
 	if (tracing_shortage_advice(-err))
 		return error_set(error, -err, "cannot load BPF programs: %s; %s", strerror(-err),
 				 tracing_shortage_advice(-err));
