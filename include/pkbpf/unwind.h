@@ -73,7 +73,17 @@ enum pkbpf_ra_kind {
 	PKBPF_RA_CFA = 0,      /* saved at cfa + ra_offset (x86-64: -8) */
 	PKBPF_RA_REGISTER = 1, /* in register[ra_offset] */
 	PKBPF_RA_LINK = 2,     /* arm64: still in the link register; leaf only */
+	PKBPF_RA_FP = 3,       /* saved at fp + ra_offset (fp before this step) */
+	/* Saved at a register + a distance, both in ra_offset: PKBPF_RA_AT(). Leaf only. The stack
+	 * pointer counts as a register. */
+	PKBPF_RA_AT_REGISTER = 4,
 };
+
+/* A DWARF register number, and a distance up to PKBPF_RA_AT_MAX_BYTES. Linux 5.10 leaves the step
+ * no stack for another field. */
+#define PKBPF_RA_AT(number, distance) ((__s16)((number) << 12 | (distance)))
+#define PKBPF_RA_AT_NUMBER(ra_offset) ((__u16)(ra_offset) >> 12)
+#define PKBPF_RA_AT_MAX_BYTES	      0xfff
 
 /*
  * PKBPF_CFA_GO_STACK. The thread has its g at cfa_offset from its thread pointer (with fp: the word

@@ -365,8 +365,14 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	} else if (rule.fp == PKBPF_FP_UNDEFINED) {
 		fp = 0;
 	}
-	if (rule.ra == PKBPF_RA_CFA) {
-		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
+	if (rule.ra == PKBPF_RA_CFA || rule.ra == PKBPF_RA_FP || rule.ra == PKBPF_RA_AT_REGISTER) {
+		at = rule.ra == PKBPF_RA_CFA ? cfa : state->fp;
+		if (rule.ra == PKBPF_RA_AT_REGISTER) {
+			if (!unwind_register(state, PKBPF_RA_AT_NUMBER(rule.ra_offset), &at))
+				return PKBPF_END_UNSUPPORTED;
+			rule.ra_offset &= PKBPF_RA_AT_MAX_BYTES;
+		}
+		if (unwind_read_word(state, at + (__s64)rule.ra_offset, &ra))
 			return PKBPF_END_FAULT_RA;
 		/* Only a leaf may return with the stack pointer where it is: its stack has not
 		 * moved yet, or has already moved back (OCaml's caml_c_call). */

@@ -397,6 +397,68 @@ static void returns_through_a_register_without_moving_the_stack(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
 
+/* Frames of HotSpot's interpreter: the caller's stack pointer is in the frame, and the return
+ * address is not next to it. */
+static void finds_the_return_address_above_the_frame_pointer(void **state)
+{
+	struct paper paper = {
+		.rule = {.cfa = PKBPF_CFA_FP_DEREF,
+			 .cfa_offset = -8,
+			 .fp = PKBPF_FP_FP,
+			 .ra = PKBPF_RA_FP,
+			 .ra_offset = 8},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8},
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 32, [PKBPF_REG_IP] = CODE + 0x10};
+
+	paper.stack[3] = STACK + 64;  /* fp - 8: the caller's stack pointer */
+	paper.stack[4] = STACK + 128; /* its frame pointer */
+	paper.stack[5] = CODE + 0x20;
+	paper.stack[15] = STACK + 240;
+	paper.stack[16] = STACK + 480;
+	paper.stack[17] = CODE + 0x9000;
+	paper.stack[30] = 0;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 3);
+	assert_int_equal(paper.ips[1], CODE + 0x20);
+	assert_int_equal(paper.ips[2], CODE + 0x9000);
+	/* A frame that leads to itself must not go on for ever. */
+	paper.stack[3] = STACK + 32;
+	paper.stack[4] = STACK + 32;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
+	paper.stack[3] = STACK + 64;
+	regs[FP] = STACK + 8 * 512 - 8;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_RA);
+}
+
+/* Adapters between compiled and interpreted code: the caller's stack pointer is in a register, the
+ * return address at the top of the stack, with arguments between them. */
+static void finds_the_return_address_where_a_register_points(void **state)
+{
+	struct paper paper = {
+		.rule = {.cfa = PKBPF_CFA_REGISTER,
+			 .aux = FIRST,
+			 .ra = PKBPF_RA_AT_REGISTER,
+			 .ra_offset = PKBPF_RA_AT(SP, 8)},
+		.second = END_RULE,
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK, [FIRST] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x20};
+
+	paper.stack[1] = CODE + 0x9000;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+	assert_int_equal(paper.ips[1], CODE + 0x9000);
+	/* Registers are known at the leaf only. */
+	paper.rule.cfa = PKBPF_CFA_SP;
+	paper.rule.cfa_offset = 16;
+	paper.stack[1] = CODE + 0x20;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+}
+
 /* OCaml's caml_c_call takes its return address off the stack before it calls: it is still below. */
 static void a_leaf_may_have_moved_its_stack_back_already(void **state)
 {
@@ -541,6 +603,8 @@ int main(void)
 		cmocka_unit_test(follows_cfa_saved_behind_an_array_while_its_length_is_known),
 		cmocka_unit_test(knows_both_halves_of_a_plt_entry),
 		cmocka_unit_test(returns_through_a_register_without_moving_the_stack),
+		cmocka_unit_test(finds_the_return_address_above_the_frame_pointer),
+		cmocka_unit_test(finds_the_return_address_where_a_register_points),
 		cmocka_unit_test(a_leaf_may_have_moved_its_stack_back_already),
 		cmocka_unit_test(follows_a_jump_into_another_frame),
 		cmocka_unit_test(follows_saved_registers_into_another_frame),
