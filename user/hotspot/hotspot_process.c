@@ -316,6 +316,11 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 	return result;
 }
 
+uint64_t hotspot_process_next_look(const struct hotspot_process *process)
+{
+	return process->next_look_ns;
+}
+
 /* ---- what is there ---- */
 
 const struct hotspot_layout *hotspot_process_layout(const struct hotspot_process *process)

@@ -69,6 +69,9 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 /* Time of the last look that was not put off, and found out all there was. */
 uint64_t hotspot_process_looked_ns(const struct hotspot_process *process);
 const struct hotspot_memory *hotspot_process_memory(const struct hotspot_process *process);
+/* When hotspot_process_look() looks again: before, it returns 0 at once. */
+uint64_t hotspot_process_next_look(const struct hotspot_process *process);
+
 const struct hotspot_layout *hotspot_process_layout(const struct hotspot_process *process);
 size_t hotspot_process_heap_count(const struct hotspot_process *process);
 struct hotspot_heap_range hotspot_process_heap(const struct hotspot_process *process, size_t index);
