@@ -14,6 +14,7 @@ struct plain_memory {
 	uint32_t creations;
 	uint32_t waits; /* for readers */
 	int fail_with;	/* errno of the next creation, 0: none */
+	uint32_t *chunks[64];
 };
 
 static inline int plain_memory_create(void *context, uint32_t first, uint32_t count,
@@ -27,6 +28,8 @@ static inline int plain_memory_create(void *context, uint32_t first, uint32_t co
 		ret_rows[i] = calloc(PKBPF_CHUNK_ROWS, sizeof(uint32_t));
 		if (!ret_rows[i])
 			abort();
+		if (first + i < 64)
+			plain->chunks[first + i] = ret_rows[i];
 	}
 	plain->created += count;
 	plain->creations++;
@@ -37,6 +40,12 @@ static inline void plain_memory_destroy(void *context, uint32_t index, uint32_t 
 {
 	((struct plain_memory *)context)->destroyed++;
 	free(rows);
+}
+
+/* Rows from a global row number on, in one of the first 64 chunks. */
+static inline const uint32_t *plain_memory_rows(const struct plain_memory *plain, uint32_t first)
+{
+	return plain->chunks[first / PKBPF_CHUNK_ROWS] + first % PKBPF_CHUNK_ROWS;
 }
 
 static inline void plain_memory_wait(void *context)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/thread_priority.h"
 #include "unwind/table/table_cache_private.h"
+#include "unwind/table/table_live_private.h"
 #include "unwind/table/table_publish.h"
 #include "unwind/table/table_room.h"
 
@@ -265,7 +266,7 @@ static void wait_for_work(struct table_cache *cache, bool *may_grow)
 	pthread_mutex_unlock(&cache->lock);
 	is_busy = do_spare_work(cache, may_grow);
 	pthread_mutex_lock(&cache->lock);
-	if (!is_busy && !cache->queue.count && !cache->stop)
+	if (!is_busy && !cache->queue.count && !table_live_has_news(cache) && !cache->stop)
 		wait_for_change(cache);
 }
 
@@ -295,9 +296,12 @@ static void *run(void *context)
 		chunk_pool_grow(cache->pool, cache->initial_chunks);
 	pthread_mutex_lock(&cache->lock);
 	while (!cache->stop) {
-		struct table_work *work = next_work(cache);
-		struct table_file *file = work ? next_file(cache) : NULL;
+		struct table_work *work;
+		struct table_file *file;
 
+		table_live_publish(cache);
+		work = next_work(cache);
+		file = work ? next_file(cache) : NULL;
 		free_slots(cache, &slots_freed_ns);
 		if (file)
 			take_file(work, file);

@@ -9,10 +9,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "hotspot/hotspot_image.h"
 #include "process/file/mapped_file.h"
 #include "python/python_image.h"
 #include "unwind/table/table_builder.h"
 #include "unwind/table/table_cache_private.h"
+#include "unwind/table/table_live_private.h"
 #include "unwind/text_layout.h"
 
 /* Cap on open files whose tables have not been requested. */
@@ -80,6 +82,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 	table_file_close(cache, file);
 	free(file->segments.items);
 	free(file->python);
+	free(file->hotspot);
 	free(file->path);
 	free(file->placement.extents);
 	free(file);
@@ -90,6 +93,7 @@ void table_cache_free(struct table_cache *cache)
 	if (!cache)
 		return;
 	table_builder_stop(cache);
+	table_live_free_all(cache);
 	array_foreach(&cache->files, each)
 		free_file(cache, *each);
 	array_free(&cache->files);
@@ -131,6 +135,20 @@ static void find_python(struct table_file *file, const char *path)
 		*file->python = image;
 }
 
+/* Listing the symbols of each file would take too long. */
+static void find_hotspot(struct table_file *file, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct hotspot_image image;
+
+	if (file->hotspot || !strstr(name ? name : path, "jvm") ||
+	    hotspot_image_find(file->image, &image))
+		return;
+	file->hotspot = malloc(sizeof(image));
+	if (file->hotspot)
+		*file->hotspot = image;
+}
+
 /* Returns 0 when file->image is open, else the reason. */
 static int open_contents(struct table_cache *cache, struct table_file *file)
 {
@@ -151,8 +169,10 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	}
 	if (!err && !keep_segments(file, file->image))
 		err = -ENOMEM;
-	if (!err)
+	if (!err) {
 		find_python(file, mapped->path);
+		find_hotspot(file, mapped->path);
+	}
 	if (err)
 		table_file_close(cache, file);
 	return err;
@@ -388,6 +408,18 @@ struct python_image *table_cache_python(struct table_cache *cache, uint32_t numb
 	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
 		return NULL;
 	return file->python;
+}
+
+const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint32_t number,
+						uint64_t start, uint64_t end, uint64_t file_offset,
+						uint64_t *ret_bias)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	if (!file || !file->hotspot ||
+	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
+		return NULL;
+	return file->hotspot;
 }
 
 void table_cache_want(struct table_cache *cache, uint32_t number)

@@ -88,6 +88,11 @@ void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t sta
  * *ret_bias: of the mapping. Valid until the file is forgotten. */
 struct python_image *table_cache_python(struct table_cache *cache, uint32_t file, uint64_t start,
 					uint64_t end, uint64_t file_offset, uint64_t *ret_bias);
+/* The HotSpot JVM in a mapped file; NULL: it has none. *ret_bias: of the mapping. Valid until the
+ * file is forgotten. */
+const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint32_t file,
+						uint64_t start, uint64_t end, uint64_t file_offset,
+						uint64_t *ret_bias);
 /* A table was needed but missing: builds it now, before others, again if it was evicted. */
 void table_cache_want(struct table_cache *cache, uint32_t file);
 /* The same for code at an ELF address: a postponed part of the table is built now. */

@@ -48,6 +48,8 @@ struct table_file {
 	/* its Python runtime; NULL: none; owner thread only */
 	struct python_image *python;
 	bool python_searched;
+	/* its JVM; NULL: none; owner thread only */
+	struct hotspot_image *hotspot;
 	char *path; /* for what is said about it; NULL: with no readers */
 	/* UNWANTED: kept for a limited number of files; QUEUED: passed to the building thread */
 	struct elf_file *image;
@@ -92,6 +94,7 @@ struct table_cache {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	ARRAY_OF(struct table_file *) files; /* by number; only the owner adds files */
+	ARRAY_OF(struct table_live *) live;  /* only the owner adds, only the builder removes */
 	ARRAY_OF(uint32_t) queue;
 	uint64_t queued_bytes; /* bytes kept for the queued files */
 	uint64_t last_sequence;

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "unwind/table/table_live_private.h"
 
 /* A table used within this many epochs (of about a second) is not evicted for another. */
 #define MIN_UNUSED_EPOCHS   10U
@@ -251,6 +252,7 @@ bool table_room_collect_rules(struct table_cache *cache)
 		if (*each)
 			mark_rules(cache, *each, is_used);
 	}
+	table_live_mark_rules(cache, mark_rules, is_used);
 	pthread_mutex_unlock(&cache->lock);
 	return rule_set_keep(cache->rules, is_used);
 }
