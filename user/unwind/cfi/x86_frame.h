@@ -29,12 +29,21 @@ extern const struct x86_frame x86_frame_at_entry; /* at a function's first instr
 extern const struct x86_frame
 	x86_frame_outermost; /* at the program's entry point, which has no caller */
 
+/* The frame of a function's body, from the stack pointer up to the CFA: with the return address
+ * and, below it, the caller's frame pointer. */
+struct x86_frame x86_frame_of_body(int32_t bytes);
+/* Sets the distance from the stack pointer to the CFA. Returns false when it is not known. */
+bool x86_frame_size(const struct x86_frame *frame, int32_t *ret_bytes);
+
 void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instruction);
 /* The step ignores this instruction, like most vector instructions; callers may skip the step. */
 bool x86_frame_is_left_alone(const struct x86_instruction *instruction);
 /* Returns the unwind rule of the frame. Its CFA kinds: NONE, SP, FP, REGISTER, SP_DEREF, FP_DEREF
  * and END. */
 struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame);
+
+/* DWARF's number of a general register. */
+uint8_t x86_dwarf_register(unsigned int number);
 
 /* Equal frames have equal hashes. */
 uint32_t x86_frame_hash(const struct x86_frame *frame);

@@ -9,8 +9,22 @@
 const struct x86_frame x86_frame_at_entry = {.sp_offset = RETURN_ADDRESS, .knows = KNOWS_SP};
 const struct x86_frame x86_frame_outermost = {.knows = IS_OUTERMOST};
 
-/* Converts an instruction's register number to DWARF's. */
-static uint8_t dwarf_register(unsigned int number)
+struct x86_frame x86_frame_of_body(int32_t bytes)
+{
+	return (struct x86_frame){
+		.sp_offset = bytes,
+		.fp_at = -2 * RETURN_ADDRESS,
+		.knows = KNOWS_SP | FP_SAVED,
+	};
+}
+
+bool x86_frame_size(const struct x86_frame *frame, int32_t *ret_bytes)
+{
+	*ret_bytes = frame->sp_offset;
+	return frame->knows & KNOWS_SP;
+}
+
+uint8_t x86_dwarf_register(unsigned int number)
 {
 	static const uint8_t numbers[8] = {0, 2, 1, 3, 7, 6, 4, 5};
 
@@ -54,7 +68,7 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 			(unsigned int)frame->slot_offset / 8);
 	else if (frame->copies)
 		set_cfa(&rule, PKBPF_CFA_REGISTER, frame->copy[__builtin_ctz(frame->copies)],
-			dwarf_register((unsigned int)__builtin_ctz(frame->copies)));
+			x86_dwarf_register((unsigned int)__builtin_ctz(frame->copies)));
 	else
 		return rule;
 	rule.ra_offset = -RETURN_ADDRESS;
