@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/unused.h"
@@ -38,6 +39,7 @@ struct raw_walk {
 	const struct raw_stack_view *raw;
 	const struct mapping_list *mappings;
 	uint32_t file;	  /* of the mapping entered last; MAPPING_NO_FILE: generated code */
+	bool in_java;	  /* it has code of a JVM */
 	bool went_beyond; /* the last read was beyond the end of the copy */
 };
 
@@ -97,6 +99,7 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 
 	if (!code || !mapping_is_unwound(code))
 		return PKBPF_END_NO_MAPPING;
+	walk->in_java = false;
 	walk->file = table_cache_know(unwinder->options.tables, code->file);
 	ret_code->start = code->start;
 	ret_code->end = code->end;
@@ -105,6 +108,13 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	if (mapping.flags & PKBPF_MAPPING_ANONYMOUS) {
 		struct pkbpf_unwind_rule rule;
 
+		if (unwinder->options.hotspot &&
+		    hotspot_tracker_covers(unwinder->options.hotspot, walk->raw->sample.pid,
+					   code->start, code->end)) {
+			walk->file = MAPPING_NO_FILE;
+			walk->in_java = true;
+			return 0;
+		}
 		walk->file = MAPPING_NO_FILE;
 		ret_code->flags =
 			find_generated(walk, address, &rule) ? 0 : PKBPF_MAPPING_ANONYMOUS;
@@ -124,12 +134,43 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	return 0;
 }
 
+/* Waits until the code of the JVM may be looked at again. */
+static void wait_for_code(struct raw_unwinder *unwinder, uint32_t pid)
+{
+	uint64_t start_ns = clock_now_ns(),
+		 wait_ns = hotspot_tracker_wait_ns(unwinder->options.hotspot, pid, start_ns);
+
+	if (wait_ns > TABLE_WAIT_NS || !may_wait(unwinder))
+		return;
+	usleep((useconds_t)(wait_ns / 1000 + 1));
+	unwinder->stats.waited_ns += clock_now_ns() - start_ns;
+}
+
+/* Code that is not listed has no guessed frame pointer. */
+static bool find_java(struct raw_walk *walk, uint64_t address, struct pkbpf_unwind_rule *ret_rule)
+{
+	struct raw_unwinder *unwinder = walk->unwinder;
+	struct hotspot_tracker *code = unwinder->options.hotspot;
+	uint32_t pid = walk->raw->sample.pid;
+	enum hotspot_tracker_rule found = hotspot_tracker_find_rule(code, pid, address, ret_rule);
+
+	if (found == HOTSPOT_TRACKER_PENDING) {
+		wait_for_code(unwinder, pid);
+		found = hotspot_tracker_find_rule(code, pid, address, ret_rule);
+	}
+	if (found != HOTSPOT_TRACKER_KNOWN)
+		*ret_rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_PENDING};
+	return true;
+}
+
 static bool find_rule(void *context, _unused_ const struct unwind_code *code, uint64_t elf_address,
 		      struct pkbpf_unwind_rule *ret_rule)
 {
 	struct raw_walk *walk = context;
 	struct table_cache *tables = walk->unwinder->options.tables;
 
+	if (walk->in_java)
+		return find_java(walk, elf_address, ret_rule);
 	if (walk->file == MAPPING_NO_FILE)
 		return find_generated(walk, elf_address, ret_rule);
 	if (!table_cache_find_rule(tables, walk->file, elf_address, ret_rule))
@@ -231,8 +272,10 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	const struct sample_view *found = &raw->sample;
 	struct unwind_walk_result result = walk_raw(unwinder, raw);
 
-	/* The kernel side has no rows of generated code. */
-	if (unwinder->generated_address)
+	/* The kernel side has no rows of generated code. It had those of a JVM at that time. */
+	if (unwinder->generated_address ||
+	    (unwinder->options.hotspot &&
+	     hotspot_tracker_changed_since(unwinder->options.hotspot, found->pid, found->time_ns)))
 		return;
 	switch (result.end) {
 	case PKBPF_END_NO_PROCESS:

@@ -11,6 +11,7 @@
 #include "event/event_sink.h"
 #include "process/process_table.h"
 #include "unwind/code/generated_code.h"
+#include "unwind/hotspot/hotspot_tracker.h"
 #include "unwind/process_tracker.h"
 #include "unwind/table/table_cache.h"
 
@@ -34,6 +35,7 @@ struct raw_unwinder_options {
 	/* For processes whose mappings no record has announced; may be NULL. */
 	struct process_tracker *live;
 	struct generated_code *generated; /* may be NULL */
+	struct hotspot_tracker *hotspot;  /* may be NULL */
 	bool no_guess;			  /* only tables, no frame pointers */
 };
 

@@ -186,6 +186,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.processes = unwind->processes,
 		.live = unwind_loader_processes(unwind->loader),
 		.generated = unwind_loader_generated(unwind->loader),
+		.hotspot = unwind_loader_hotspot(unwind->loader),
 		.no_guess = unwind->no_guess,
 	};
 	unwind->raw = raw_unwinder_new(&raw, sink);

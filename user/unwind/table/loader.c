@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "process/procfs_maps.h"
+#include "unwind/hotspot/hotspot_tracker.h"
+#include "unwind/table/loader_hotspot.h"
 #include "unwind/table/loader_private.h"
 #include "unwind/table/loader_python.h"
 
@@ -99,7 +101,9 @@ static void want_generated_code(struct unwind_loader *loader, const struct track
 {
 	const struct mapping *code = mapping_list_find(&process->map->list, address);
 
-	if (code && is_generated(loader, code))
+	if (code && is_generated(loader, code) &&
+	    !hotspot_tracker_covers(loader_hotspot_tracker(loader->hotspot), process->pid,
+				    code->start, code->end))
 		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt,
 				    clock_now_ns());
 }
@@ -222,11 +226,12 @@ int unwind_loader_new(const struct unwind_loader_maps *maps,
 	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
 	loader->tracker = process_tracker_new(&ops, options->only_relatives);
 	loader->generated = generated_code_new(NULL);
+	loader->hotspot = loader_hotspot_new(loader);
 	loader->tables = table_cache_new(&loader->memory.tables, &tables);
 	loader->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	loader->misses = ring_buffer__new(maps->misses, on_miss, loader, NULL);
-	if (!loader->mapping_room || !loader->tracker || !loader->generated || !loader->tables ||
-	    loader->proc_fd < 0 || !loader->misses) {
+	if (!loader->mapping_room || !loader->tracker || !loader->generated || !loader->hotspot ||
+	    !loader->tables || loader->proc_fd < 0 || !loader->misses) {
 		err = errno ? errno : ENOMEM;
 		unwind_loader_free(loader);
 		return error_set(error, err, "cannot prepare stack unwinding: %s", strerror(err));
@@ -242,6 +247,7 @@ void unwind_loader_free(struct unwind_loader *loader)
 	ring_buffer__free(loader->misses);
 	process_tracker_free(loader->tracker);
 	generated_code_free(loader->generated);
+	loader_hotspot_free(loader->hotspot);
 	table_cache_free(loader->tables);
 	extent_allocator_free(loader->mapping_room);
 	loader_memory_close(&loader->memory);
@@ -295,6 +301,7 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS &&
 		    generated_code_has(loader->generated, pid, code->start, code->end))
 			mapping.flags |= PKBPF_MAPPING_PENDING;
+		loader_hotspot_describe(loader->hotspot, pid, &mapping);
 		loader->memory.mappings[first + i] = mapping;
 	}
 	map->published_incomplete = incomplete;
@@ -332,6 +339,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		unpublish(loader, process);
 		return;
 	}
+	loader_hotspot_follow(loader->hotspot, process);
 	if (!map->published_count)
 		map = process_tracker_share_with_parent(loader->tracker, process);
 	/* Forked after its map was published: the kernel side has copied the entry already. */
@@ -480,6 +488,7 @@ void unwind_loader_poll(struct unwind_loader *loader)
 	rescan_missed(loader);
 	generated_code_poll(loader->generated, now_ns, generated_code_exists,
 			    generated_code_changed, loader);
+	loader_hotspot_poll(loader->hotspot, now_ns, generated_code_changed);
 	while ((process = process_tracker_take_changed(loader->tracker, now_ns)))
 		publish(loader, process);
 	loader_sweep(loader, now_ns);
@@ -518,6 +527,11 @@ struct unwind_loader_stats unwind_loader_stats(struct unwind_loader *loader)
 struct table_cache *unwind_loader_tables(struct unwind_loader *loader)
 {
 	return loader->tables;
+}
+
+struct hotspot_tracker *unwind_loader_hotspot(struct unwind_loader *loader)
+{
+	return loader_hotspot_tracker(loader->hotspot);
 }
 
 struct generated_code *unwind_loader_generated(struct unwind_loader *loader)

@@ -61,6 +61,7 @@ struct unwind_loader_stats {
 	uint64_t refused; /* publications that failed because a map was full */
 };
 
+struct hotspot_tracker;
 struct unwind_loader;
 
 /* -EPERM, -ENOMEM, -EINVAL (maps too small). Starts the building thread. */
@@ -84,5 +85,6 @@ struct unwind_loader_stats unwind_loader_stats(struct unwind_loader *loader);
 struct table_cache *unwind_loader_tables(struct unwind_loader *loader);
 struct process_tracker *unwind_loader_processes(struct unwind_loader *loader);
 struct generated_code *unwind_loader_generated(struct unwind_loader *loader);
+struct hotspot_tracker *unwind_loader_hotspot(struct unwind_loader *loader);
 
 #endif

@@ -11,6 +11,7 @@
 #include "unwind/table/loader.h"
 #include "unwind/table/loader_maps.h"
 
+struct loader_hotspot;
 struct ring_buffer;
 
 /* Entries of the mappings array that no map uses any more. A process forked meanwhile may still
@@ -36,6 +37,7 @@ struct unwind_loader {
 	struct table_cache *tables;
 	struct process_tracker *tracker;
 	struct generated_code *generated;
+	struct loader_hotspot *hotspot;
 	struct extent_allocator *mapping_room;
 	struct ring_buffer *misses;
 	int proc_fd;
