@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What tools/release makes of this commit: each file is what its name says, and fits the others.
 # usage: release.sh
+# shellcheck disable=SC2015 # a failure of either
 set -u
 export LC_ALL=C.UTF-8
 here=$(dirname "$(readlink -f "$0")")

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli/version_text.h"
 
-#include <bpf/libbpf_version.h>
-
 #include "build_version.h"
+#include "capture/kernel/libbpf_log.h"
 
 #ifdef PKBPF_STATIC
 #define BUILD "one static file"
@@ -38,7 +37,6 @@ void version_print(FILE *out)
 	fprintf(out, "pkbpf %s\n", PKBPF_BUILD_VERSION);
 	fprintf(out, "build: %s for Linux on %s, by %s%s\n", BUILD, ARCHITECTURE, COMPILER,
 		SANITIZERS);
-	fprintf(out, "libbpf: %d.%d; https: %s\n", LIBBPF_MAJOR_VERSION, LIBBPF_MINOR_VERSION,
-		HTTPS);
+	fprintf(out, "libbpf: %s; https: %s\n", libbpf_version_name(), HTTPS);
 	fputs("licence: BSD-2-Clause; BPF programs: GPL-2.0-only OR BSD-2-Clause\n", out);
 }

@@ -90,3 +90,8 @@ void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_
 		snprintf(ret_program, program_size, "%.*s", (int)(end - start - 6), start + 6);
 	copy_verdict(ret_reason, reason_size);
 }
+
+const char *libbpf_version_name(void)
+{
+	return libbpf_version_string();
+}

@@ -15,4 +15,7 @@ void libbpf_log_end(void);
 void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_reason,
 			unsigned int reason_size);
 
+/* "v1.1": the library that is linked in or loaded. Static. */
+const char *libbpf_version_name(void);
+
 #endif
