@@ -16,6 +16,39 @@ sed 's/^# \([a-z-]* = \)/\1/; s/^# \(\[.*\]\)$/\1/' "$examples/serve.conf" >whol
 begin "Prometheus"
 if command -v promtool >/dev/null; then
 	promtool check config "$examples/prometheus.yml" >out 2>&1 || fail "$(cat out)"
+	promtool check rules "$examples/pkbpf.rules.yml" >out 2>&1 || fail "$(cat out)"
+else
+	not_checked "no promtool"
+fi
+"$pkbpf" serve -q --listen "$PWD/socket" --store "$PWD/store" -s 1s 2>err &
+server=$!
+curl_metrics() { curl -s --unix-socket socket http://pkbpf/metrics >metrics && grep -q '^pkbpf_last_slice_age_seconds' metrics; }
+wait_until 20 curl_metrics || fail "serve has no metrics: $(cat err)"
+kill "$server" && wait "$server"
+for metric in $(grep -o '\bpkbpf_[a-z_]*' "$examples/pkbpf.rules.yml" | grep -v '^pkbpf_\(cpu\|runqueue\|lost\|self_cpu\)$' | sort -u); do
+	grep -q "^$metric[{ ]" metrics || fail "a rule asks for $metric, which serve does not have"
+done
+
+begin "Kubernetes"
+sed -n '/serve.conf: |/,/^---/s/^    //p' "$examples/kubernetes.yaml" >pod.conf
+head -c 32 /dev/zero | tr '\0' x >token && chmod 600 token
+sed -i "s|/etc/pkbpf/token/token|$PWD/token|" pod.conf
+grep -q '^listen = 0.0.0.0' pod.conf && "$pkbpf" serve --config pod.conf --check-config 2>err || fail "its configuration: $(cat err)"
+if python3 -c 'import yaml' 2>/dev/null; then
+	python3 - "$examples/kubernetes.yaml" <<'P' || fail "what it says of itself does not fit together"
+import sys, yaml
+parts = {part["kind"]: part for part in yaml.safe_load_all(open(sys.argv[1]))}
+pod = parts["DaemonSet"]["spec"]["template"]
+container = pod["spec"]["containers"][0]
+assert parts["DaemonSet"]["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["spec"]["volumes"]}
+assert pod["spec"]["serviceAccountName"] == parts["ServiceAccount"]["metadata"]["name"]
+assert {part["metadata"].get("namespace", "pkbpf") for part in parts.values()} == {parts["Namespace"]["metadata"]["name"]}
+ports = {port["name"] for port in container["ports"]}
+assert all(container[probe]["httpGet"]["port"] in ports for probe in ("startupProbe", "livenessProbe", "readinessProbe"))
+P
+else
+	not_checked "its structure: no yaml for Python"
 fi
 
 begin "nginx"

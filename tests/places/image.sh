@@ -9,6 +9,10 @@ tools=$here/../../tools
 jobs_started=()
 cleanup() {
 	for job in "${jobs_started[@]}"; do kill "$job" 2>/dev/null; done
+	wait 2>/dev/null
+	rm -f "${log-}"
+	rmdir /var/log/containers 2>/dev/null
+	[ ! -d "${pods-}" ] || find "$pods" -depth -type d -exec rmdir {} + 2>/dev/null
 }
 
 begin "the same program makes the same image"
@@ -46,16 +50,23 @@ mkdir -p bundle/rootfs && tar xf layer.tar -C bundle/rootfs
 "$workloads/spin" 300 >/dev/null 2>&1 &
 spin=$!
 jobs_started+=($!)
+# As the example for Kubernetes wants it: these rights, the host's pids and cgroups, and a cgroup namespace of its own.
 specify() { # ARGUMENT…: what the container runs
-	python3 - "$@" <<'P'
-import json, sys
+	python3 - "$here/../../user/manual/examples/kubernetes.yaml" "$@" <<'P'
+import json, os, re, sys
 spec = json.load(open("bundle/config.json"))
 process = spec["process"]
-process["terminal"], process["noNewPrivileges"], process["args"] = False, True, ["/pkbpf", *sys.argv[1:]]
-names = ["CAP_BPF", "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SYSLOG", "CAP_SETUID", "CAP_SETGID"]
+process["terminal"], process["noNewPrivileges"], process["args"] = False, True, ["/pkbpf", *sys.argv[2:]]
+names = ["CAP_" + name for name in re.search(r"^ *add: \[(.*?)\]", open(sys.argv[1]).read(), re.M)[1].split(", ")]
+assert len(names) == 7, names
 process["capabilities"] = {kind: names for kind in ("bounding", "effective", "permitted")}
 spec["root"]["readonly"] = True
-spec["linux"]["namespaces"] = [kind for kind in spec["linux"]["namespaces"] if kind["type"] not in ("pid", "network")]
+spec["linux"]["namespaces"] = [kind for kind in spec["linux"]["namespaces"] if kind["type"] not in ("pid", "network", "cgroup")]
+spec["linux"]["namespaces"].append({"type": "cgroup"})
+for folder in ("/sys/fs/cgroup", "/var/log/containers"):
+    if os.path.isdir(folder):
+        spec["mounts"] = [mount for mount in spec["mounts"] if mount["destination"] != folder]
+        spec["mounts"].append({"destination": folder, "type": "bind", "source": folder, "options": ["rbind", "ro"]})
 json.dump(spec, open("bundle/config.json", "w"))
 P
 }
@@ -65,5 +76,23 @@ grep -q '^spin;.*main' folded || fail "no names: $(head -n 3 folded) $(cat err)"
 specify doctor
 (cd bundle && timeout 60 runc run "pkbpf-image-$$") >doctor 2>err || fail "doctor: $(cat doctor err)"
 grep -q 'profiling will work' doctor || fail "doctor: $(cat doctor)"
+grep -q '^ok *initial cgroup namespace' doctor || fail "the host's cgroups are not seen: $(grep cgroup doctor)"
+
+begin "a pod of the node has its name"
+for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	[ -e $root/cgroup.controllers ] && break
+done
+id=$(printf '%064x' $((0x5eed00000000 + $$)))
+pods=$root/kubepods-$$.slice
+pod=$pods/kubepods-pod11111111_2222_3333_4444_555555555555.slice/cri-containerd-$id.scope
+log=/var/log/containers/web-1_shop_app-$id.log
+if mkdir -p "$pod" 2>/dev/null && mkdir -p /var/log/containers && : >"$log"; then
+	echo "$spin" >"$pod/cgroup.procs"
+	specify -q -d 1 -e cpu --container shop/web-1/app -f json
+	(cd bundle && timeout 60 runc run "pkbpf-image-$$") >pod.json 2>err || fail "status $?: $(cat err)"
+	grep -q '"container": *"[^"]*shop/web-1/app"' pod.json || fail "it has no name: $(grep -o '"container": *"[^"]*"' pod.json | head -n 3)"
+else
+	not_checked "no cgroup v2 hierarchy that can be written"
+fi
 
 conclude

@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,6 +21,7 @@
 #include "machine/energy.h"
 #include "machine/frequency.h"
 #include "machine/temperature.h"
+#include "process/cgroup/cgroup.h"
 
 /* Inodes of the initial namespaces: include/linux/proc_ns.h, part of the ABI since 3.8. */
 #define INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
@@ -154,13 +156,29 @@ static bool probe_initial_user_namespace(struct error *error)
 	return false;
 }
 
+/* Of all cgroups the root of the hierarchy alone has no such file. */
+static bool shows_all_cgroups(void)
+{
+	struct cgroup_root *root = cgroup_root_open();
+	char path[PATH_MAX];
+	bool shows_all = root &&
+			 (size_t)snprintf(path, sizeof(path), "%s/cgroup.events",
+					  cgroup_root_folder(root)) < sizeof(path) &&
+			 access(path, F_OK) && errno == ENOENT;
+
+	cgroup_root_close(root);
+	return shows_all;
+}
+
 static bool probe_initial_cgroup_namespace(struct error *error)
 {
-	if (is_initial_namespace("/proc/self/ns/cgroup", INITIAL_CGROUP_NAMESPACE))
+	if (is_initial_namespace("/proc/self/ns/cgroup", INITIAL_CGROUP_NAMESPACE) ||
+	    shows_all_cgroups())
 		return true;
 	error_set(error, ENOTSUP,
 		  "in a cgroup namespace: only the cgroups of this container can be seen; run on "
-		  "the host, or share its namespace (docker run --cgroupns=host)");
+		  "the host, share its namespace (docker run --cgroupns=host), or mount the host's "
+		  "/sys/fs/cgroup there (in a pod: a hostPath volume)");
 	return false;
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -380,8 +381,8 @@ static bool pod_name(const char *root, const struct cgroup_name *cgroup, char *r
 	return found;
 }
 
-bool container_name_find(const char *root, const struct cgroup_name *cgroup, char *ret_name,
-			 size_t size)
+static bool find_below(const char *root, const struct cgroup_name *cgroup, char *ret_name,
+		       size_t size)
 {
 	static const struct {
 		const char *runtime; /* NULL: any */
@@ -409,4 +410,23 @@ bool container_name_find(const char *root, const struct cgroup_name *cgroup, cha
 		    ways[i].find(root, cgroup, ret_name, size))
 			return true;
 	return false;
+}
+
+/* "": this is the host's own root, or the host's cannot be reached. */
+static const char *host_root(void)
+{
+	struct stat own, first;
+
+	if (stat("/proc/self/ns/mnt", &own) || stat("/proc/1/ns/mnt", &first) ||
+	    own.st_ino == first.st_ino)
+		return "";
+	return "/proc/1/root";
+}
+
+bool container_name_find(const char *root, const struct cgroup_name *cgroup, char *ret_name,
+			 size_t size)
+{
+	if (find_below(root, cgroup, ret_name, size))
+		return true;
+	return !root[0] && host_root()[0] && find_below(host_root(), cgroup, ret_name, size);
 }

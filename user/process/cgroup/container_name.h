@@ -15,8 +15,9 @@
 /* Maximum number of entries read in a directory of pods or containers. */
 #define CONTAINER_FOLDER_MAX 65536
 
-/* "web-1" (Docker, podman), "namespace/pod/container" (Kubernetes). root: "" or a directory in
- * place of "/". False: no name known, or the container has only its id. */
+/* "web-1" (Docker, podman), "namespace/pod/container" (Kubernetes). root: a directory in place of
+ * "/"; "": "/", and in a container the root directory of pid 1, which is the host's in its namespace
+ * of pids (needs CAP_SYS_PTRACE). False: no name known, or the container has only its id. */
 bool container_name_find(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			 size_t size);
 
