@@ -16,8 +16,9 @@
 #define CONTAINER_FOLDER_MAX 65536
 
 /* "web-1" (Docker, podman), "namespace/pod/container" (Kubernetes). root: a directory in place of
- * "/"; "": "/", and in a container the root directory of pid 1, which is the host's in its namespace
- * of pids (needs CAP_SYS_PTRACE). False: no name known, or the container has only its id. */
+ * "/"; "": "/", and in a container the root directory of pid 1, which is the host's in its
+ * namespace of pids (needs CAP_SYS_PTRACE). False: no name known, or the container has only its id.
+ */
 bool container_name_find(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			 size_t size);
 
