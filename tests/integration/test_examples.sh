@@ -26,7 +26,7 @@ curl_metrics() { curl -s --unix-socket socket http://pkbpf/metrics >metrics && g
 wait_until 20 curl_metrics || fail "serve has no metrics: $(cat err)"
 kill "$server" && wait "$server"
 for metric in $(grep -o '\bpkbpf_[a-z_]*' "$examples/pkbpf.rules.yml" | grep -v '^pkbpf_\(cpu\|runqueue\|lost\|self_cpu\)$' | sort -u); do
-	grep -q "^$metric[{ ]" metrics || fail "a rule asks for $metric, which serve does not have"
+	grep -q "^${metric}[{ ]" metrics || fail "a rule asks for $metric, which serve does not have"
 done
 
 begin "Kubernetes"
