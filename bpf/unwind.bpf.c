@@ -6,6 +6,7 @@
 #include "task_regs.bpf.h"
 
 #define UNWIND_INLINE __always_inline
+#include <pkbpf/hotspot.h>
 #include <pkbpf/unwind_go.h>
 #include <pkbpf/unwind_step.h>
 
@@ -321,6 +322,7 @@ enum {
 	FRAME_IS_LAST = 1, /* the unwinding has ended */
 	/* Python frames belong behind it. The caller adds them: here is no stack left (5.10). */
 	FRAME_RUNS_PYTHON = 2,
+	FRAME_RUNS_JAVA = 3, /* the same with a method of HotSpot's interpreter */
 };
 
 /* Unwinds one frame. */
@@ -330,12 +332,46 @@ __attribute__((noinline)) int unwind_frame(__u32 slot)
 
 	if (!scratch)
 		return 1;
+	scratch->unwind.callee_fp = scratch->unwind.state.fp;
 	scratch->unwind.end = unwind_step(&scratch->unwind.state);
 	if (scratch->unwind.end)
 		return FRAME_IS_LAST;
+	if (scratch->unwind.state.flags & PKBPF_UNWIND_HOTSPOT)
+		return FRAME_RUNS_JAVA;
 	return pkbpf_python_encloses(scratch->unwind.state.sp, scratch->unwind.python_anchor)
 		       ? FRAME_RUNS_PYTHON
 		       : FRAME_IS_PASSED;
+}
+
+/* Adds the method that runs in the interpreter's frame that the last step left. */
+__attribute__((noinline)) int unwind_push_method(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct unwind_scratch *unwind;
+	__u64 method, bytecode, word;
+	__u32 index;
+
+	if (!scratch)
+		return 0;
+	unwind = &scratch->unwind;
+	unwind->state.flags &= ~PKBPF_UNWIND_HOTSPOT;
+	if (unwind_read_word(&unwind->state, unwind->callee_fp + PKBPF_HOTSPOT_BYTECODE_AT,
+			     &bytecode) ||
+	    unwind_read_word(&unwind->state, unwind->callee_fp + PKBPF_HOTSPOT_METHOD_AT, &method))
+		return 0;
+	if (unwind->state.depth == 1 && unwind->first_flags & PKBPF_UNWIND_EXACT) {
+		bytecode = unwind->first_regs[PKBPF_SIGNAL_INDEX(PKBPF_HOTSPOT_LEAF_BYTECODE)];
+		/* Stack recognition does not compare this register. */
+		unwind->log_count = UNWIND_LOG_WORDS + 1;
+	}
+	word = pkbpf_hotspot_word(method, bytecode);
+	index = unwind->first_frame + unwind->state.depth;
+	if (!word || unwind->state.depth >= unwind->limit ||
+	    index >= PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+		return 0;
+	scratch->ips[index] = word;
+	unwind->state.depth++;
+	return 0;
 }
 
 /* Restores the callee-saved registers of the frame that the last step reached. */
@@ -366,6 +402,8 @@ __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 			return 1;
 		if (frame == FRAME_RUNS_PYTHON)
 			python_push_run(slot);
+		else if (frame == FRAME_RUNS_JAVA)
+			unwind_push_method(slot);
 		unwind_restore_registers(slot);
 	}
 	return 0;
@@ -381,6 +419,8 @@ __attribute__((noinline)) int unwind_frames(__u32 slot)
 			return 1;
 		if (frame == FRAME_RUNS_PYTHON)
 			python_push_run(slot);
+		else if (frame == FRAME_RUNS_JAVA)
+			unwind_push_method(slot);
 	}
 	return 0;
 }

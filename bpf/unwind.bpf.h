@@ -168,7 +168,7 @@ struct unwind_scratch {
 	__u32 slot;	   /* slot of the scratch that holds this struct */
 	__u32 rule;	   /* rule of the last frame; PKBPF_UNWIND_MAX_RULES: none */
 	__u32 first_flags; /* flags of the state at the leaf */
-	/* frame pointer before the last step, if callee-saved registers are followed */
+	/* frame pointer before the last step */
 	__u64 callee_fp;
 	__u8 regs_ready; /* state.regs are filled */
 	__u8 in_exec;	 /* in execve: unreadable stack memory means that the stack is gone */

@@ -95,9 +95,10 @@ enum pkbpf_python_word_kind {
 /* Of an anchor: the frames from here on are those of the thread in another interpreter. */
 #define PKBPF_PYTHON_OTHER_CHAIN (1ULL << 59)
 
+/* The fourth kind is that of pkbpf/hotspot.h. */
 static inline int pkbpf_is_python(__u64 word)
 {
-	return word >> 62 == 2;
+	return word >> 62 == 2 && word >> PKBPF_PYTHON_KIND_SHIFT != 0xb;
 }
 
 static inline __u32 pkbpf_python_kind(__u64 word)

@@ -78,6 +78,9 @@ enum {
 	PKBPF_UNWIND_INTERRUPTED = 256, /* the caller's ip is the next instruction */
 	/* follows callee-saved registers; kept says which of them are known */
 	PKBPF_UNWIND_FOLLOWS_KEPT = 512,
+	/* the last step left a frame of HotSpot's interpreter (pkbpf/hotspot.h); the caller of the
+	 * step clears it */
+	PKBPF_UNWIND_HOTSPOT = 1024,
 };
 
 struct pkbpf_unwind_state {

@@ -301,6 +301,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		if (unwind_read_word(state, at + (__s64)rule.cfa_offset, &cfa))
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * rule.aux;
+		if (rule.ra == PKBPF_RA_FP)
+			state->flags |= PKBPF_UNWIND_HOTSPOT;
 		break;
 	case PKBPF_CFA_REGISTER_DEREF:
 		state->flags |= PKBPF_UNWIND_MAY_LEAVE;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "base/array.h"
 #include "pkbpf/unwind_state.h"
 #include "profile/region_names.h"
@@ -294,6 +296,26 @@ static uint32_t intern_python(struct stack_builder *builder, const struct code_m
 	return frame;
 }
 
+/* The method that runs in the interpreter's frame at index, in its place. FRAME_LEFT_OUT: it is not
+ * known. */
+static uint32_t intern_interpreted(struct stack_builder *builder, const struct code_moment *moment,
+				   const struct sample_view *sample, size_t index)
+{
+	struct frame_location location = {
+		.space = FRAME_ANONYMOUS,
+		.object = moment->process->id,
+		.address = sample->user_ips[index + 1],
+	};
+
+	location.code = code_history_interpreted(builder->code_history, moment->process->id,
+						 location.address, index ? 0 : sample->user_ips[0],
+						 moment->time_ns);
+	if (!location.code)
+		return FRAME_LEFT_OUT;
+	builder->is_generated = true;
+	return profile_intern_frame(builder->profile, &location);
+}
+
 static uint32_t intern_kernel(struct stack_builder *builder, uint64_t ip, bool is_return_address)
 {
 	uint64_t key = cache_key(ip, is_return_address);
@@ -427,6 +449,15 @@ static uint32_t frame_of_word(struct stack_builder *builder, const struct code_m
 	}
 	if (!builder->python_full && is_interpreter(moment, sample, index))
 		return FRAME_LEFT_OUT;
+	if (builder->code_history && pkbpf_is_hotspot(ips[index]))
+		return FRAME_LEFT_OUT;
+	if (builder->code_history && index + 1 < sample->user_count &&
+	    pkbpf_is_hotspot(ips[index + 1])) {
+		uint32_t frame = intern_interpreted(builder, moment, sample, index);
+
+		if (frame != FRAME_LEFT_OUT)
+			return frame;
+	}
 	is_return_address = stack_builder_is_return_address(ips, sample->user_count, index,
 							    sample->after_syscall);
 	return intern_user(builder, moment, index ? pkbpf_address(ips[index]) : ips[index],
@@ -600,7 +631,8 @@ uint32_t stack_builder_read_again(struct stack_builder *builder, uint32_t stack,
 			profile_frame(builder->profile, frames[i])->location;
 		uint32_t frame = frames[i];
 
-		if (location.space == FRAME_ANONYMOUS && builder->code_history) {
+		if (location.space == FRAME_ANONYMOUS && builder->code_history &&
+		    !pkbpf_is_hotspot(location.address)) {
 			note_generated(builder, time_ns, &location);
 			frame = profile_intern_frame(builder->profile, &location);
 		}

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "unwind/python_merge.h"
 
 #define UNWIND_INLINE inline __attribute__((always_inline))
@@ -21,6 +23,8 @@ struct walk {
 	size_t limit;
 	struct python_merge python;
 	uint32_t python_cut; /* as in struct python_merge_stack */
+	uint64_t leaf_bytecode;
+	bool is_exact;
 };
 
 static struct walk *walk_of(struct pkbpf_unwind_state *state)
@@ -108,6 +112,22 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 	return true;
 }
 
+/* Adds the method of the interpreter's frame just unwound; fp: that frame's. */
+static void push_method(struct walk *walk, uint64_t fp)
+{
+	struct pkbpf_unwind_state *state = &walk->state;
+	bool is_leaf = state->depth == 1 && walk->is_exact;
+	__u64 method, bytecode, word;
+
+	state->flags &= ~PKBPF_UNWIND_HOTSPOT;
+	if (unwind_read_word(state, fp + PKBPF_HOTSPOT_BYTECODE_AT, &bytecode) ||
+	    unwind_read_word(state, fp + PKBPF_HOTSPOT_METHOD_AT, &method))
+		return;
+	word = pkbpf_hotspot_word(method, is_leaf ? walk->leaf_bytecode : bytecode);
+	if (word && state->depth < walk->limit)
+		walk->ips[state->depth++] = word;
+}
+
 /* Adds the Python frames that belong behind the native frame just unwound. */
 static void push_python(struct walk *walk)
 {
@@ -140,6 +160,8 @@ static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 
 	python_merge_rewind(&walk->python);
 	state->flags = flags;
+	walk->is_exact = flags & PKBPF_UNWIND_EXACT;
+	walk->leaf_bytecode = state->regs[PKBPF_SIGNAL_INDEX(PKBPF_HOTSPOT_LEAF_BYTECODE)];
 	unwind_begin(state);
 	/* The loop ends: each step either ends the unwind or adds a frame, of which there are
 	 * `limit`. */
@@ -147,6 +169,8 @@ static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 		uint64_t fp = state->fp;
 
 		end = unwind_step(state);
+		if (!end && state->flags & PKBPF_UNWIND_HOTSPOT)
+			push_method(walk, fp);
 		push_python(walk);
 		if (end)
 			return end;

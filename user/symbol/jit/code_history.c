@@ -323,6 +323,14 @@ uint32_t code_history_at(struct code_history *code, uint32_t process, uint64_t a
 	return first_code + reading + 1;
 }
 
+uint32_t code_history_interpreted(struct code_history *code, uint32_t process, uint64_t word,
+				  uint64_t leaf, uint64_t time_ns)
+{
+	uint32_t java = hotspot_history_interpreted(code->hotspot, process, word, leaf, time_ns);
+
+	return java ? java | CODE_OF_HOTSPOT : 0;
+}
+
 /* ---- work ---- */
 
 static bool lives(const struct process *known)

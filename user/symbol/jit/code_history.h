@@ -37,6 +37,10 @@ void code_history_expect(struct code_history *code, uint32_t process,
 /* The code at an address at the time of a sample, for struct frame_location; 0: out of memory. */
 uint32_t code_history_at(struct code_history *code, uint32_t process, uint64_t address,
 			 uint64_t time_ns);
+/* The same for an interpreted Java method, by its word (pkbpf/hotspot.h); leaf: the address in the
+ * interpreter of a leaf, or 0. 0: it is none, or has no name. */
+uint32_t code_history_interpreted(struct code_history *code, uint32_t process, uint64_t word,
+				  uint64_t leaf, uint64_t time_ns);
 /* Looks at files and reads what is to be read, until then (CLOCK_MONOTONIC). true: there is
  * more. */
 bool code_history_work(struct code_history *code, uint64_t until_ns);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "base/clock.h"
 #include "symbol/jit/code_history_private.h"
 
@@ -170,7 +172,7 @@ static bool resolve(struct symbolizer *symbolizer, const struct frame_location *
 		.flags = SYMBOL_IS_JIT,
 		.module_address = location->address,
 	};
-	if (!number)
+	if (!number && !pkbpf_is_hotspot(location->address))
 		number = sample_now(self->code, location->object, address);
 	if (number & CODE_OF_HOTSPOT) {
 		name_java(self->code, location->object, number & ~CODE_OF_HOTSPOT, ret_symbol);

@@ -15,7 +15,9 @@
 /* A process without a JVM, or whose JVM is just starting, is searched again after this time. */
 #define SEARCH_REST_NS NS_PER_SECOND
 /* Samples cause no more looks than one in this time. */
-#define LOOK_REST_NS (5 * NS_PER_MS)
+#define LOOK_REST_NS	(5 * NS_PER_MS)
+#define METHOD_CHECK_NS NS_PER_SECOND
+#define MAX_CODELETS	1024 /* the interpreter has 300 */
 /* Without samples it is looked at once a second. */
 #define BUSY_NS	     (5 * NS_PER_SECOND)
 #define IDLE_LOOK_NS NS_PER_SECOND
@@ -27,6 +29,8 @@ struct jvm {
 	uint64_t start_ns;
 	struct hotspot_code code; /* .process NULL: no JVM is known */
 	uint64_t call_stub_return;
+	struct hotspot_codelet *codelets; /* of the interpreter; NULL: not read yet */
+	size_t codelet_count;
 	ARRAY_OF(struct hotspot_place) places;
 	struct hash_map by_code; /* address and serial number of its blob -> place */
 	size_t waiting;		 /* places from here on may have no code yet */
@@ -79,6 +83,7 @@ static void free_jvm(struct hotspot_history *history, struct jvm *jvm)
 		hotspot_place_done(place);
 	array_free(&jvm->places);
 	hash_map_done(&jvm->by_code);
+	free(jvm->codelets);
 	free(jvm);
 }
 
@@ -223,6 +228,22 @@ static void look(struct hotspot_history *history, struct jvm *jvm, uint64_t now_
 		name_waiting(history, jvm);
 }
 
+/* NULL: too many, or no memory. */
+static struct hotspot_place *add_place(struct jvm *jvm, uint64_t key, uint64_t address,
+				       uint64_t time_ns)
+{
+	struct hotspot_place *place;
+
+	if (jvm->places.count >= HOTSPOT_HISTORY_MAX_PLACES ||
+	    !array_reserve(&jvm->places, jvm->places.count + 1) ||
+	    !hash_map_put(&jvm->by_code, key, jvm->places.count))
+		return NULL;
+	place = array_add(&jvm->places);
+	place->address = address;
+	place->time_ns = time_ns;
+	return place;
+}
+
 /* UINT32_MAX: too many, or no memory. */
 static uint32_t place_at(struct hotspot_history *history, struct jvm *jvm, uint64_t address,
 			 uint64_t time_ns)
@@ -235,16 +256,9 @@ static uint32_t place_at(struct hotspot_history *history, struct jvm *jvm, uint6
 
 	if (known)
 		return (uint32_t)*known;
-	if (jvm->places.count >= HOTSPOT_HISTORY_MAX_PLACES ||
-	    !hash_map_put(&jvm->by_code, key, jvm->places.count))
+	place = add_place(jvm, key, address, time_ns);
+	if (!place)
 		return UINT32_MAX;
-	place = array_add(&jvm->places);
-	if (!place) {
-		hash_map_remove(&jvm->by_code, key);
-		return UINT32_MAX;
-	}
-	place->address = address;
-	place->time_ns = time_ns;
 	if (blob)
 		hotspot_place_name(place, &history->names, jvm->code.process, blob,
 				   jvm->call_stub_return, history->options->lines);
@@ -274,6 +288,87 @@ uint32_t hotspot_history_at(struct hotspot_history *history, uint32_t process, u
 		return 0;
 	}
 	return jvm->first_number + place + 1;
+}
+
+/* ---- interpreted methods ---- */
+
+/* Code of the interpreter that belongs to no bytecode has something else in its register. */
+static bool is_at_bytecode(const struct jvm *jvm, uint64_t leaf)
+{
+	for (size_t i = 0; i < jvm->codelet_count && leaf; i++)
+		if (leaf >= jvm->codelets[i].code_begin && leaf < jvm->codelets[i].code_end)
+			return jvm->codelets[i].bytecode >= 0;
+	return !leaf;
+}
+
+static void read_codelets(struct jvm *jvm)
+{
+	if (jvm->codelets)
+		return;
+	jvm->codelets = calloc(MAX_CODELETS, sizeof(*jvm->codelets));
+	if (jvm->codelets)
+		jvm->codelet_count =
+			hotspot_process_codelets(jvm->code.process, jvm->codelets, MAX_CODELETS);
+}
+
+/* The address of a method may be given to another one: its name is read again now and then. Returns
+ * whether it is still the same. */
+static bool is_still_named(struct hotspot_history *history, const struct jvm *jvm,
+			   struct hotspot_place *place, uint64_t now_ns)
+{
+	struct hotspot_place again = {0};
+	bool same;
+
+	if (now_ns < place->checked_ns + METHOD_CHECK_NS)
+		return true;
+	place->checked_ns = now_ns;
+	hotspot_place_name_interpreted(&again, &history->names, jvm->code.process, place->address,
+				       false, false);
+	/* Of a process that has ended nothing can be read. */
+	same = again.state != HOTSPOT_PLACE_NAMED || place->state != HOTSPOT_PLACE_NAMED ||
+	       again.lines[0].function == place->lines[0].function;
+	hotspot_place_done(&again);
+	return same;
+}
+
+static uint32_t interpreted_place(struct hotspot_history *history, struct jvm *jvm, uint64_t word,
+				  bool has_bytecode, uint64_t time_ns)
+{
+	uint64_t now_ns = clock_now_ns(), key = key_of(word, has_bytecode ? 0 : UINT64_MAX);
+	const uint64_t *known = hash_map_find(&jvm->by_code, key);
+	struct hotspot_place *place;
+
+	if (known && is_still_named(history, jvm, &jvm->places.items[*known], now_ns))
+		return (uint32_t)*known;
+	place = add_place(jvm, key, word, time_ns);
+	if (!place)
+		return UINT32_MAX;
+	place->checked_ns = now_ns;
+	hotspot_place_name_interpreted(place, &history->names, jvm->code.process, word,
+				       has_bytecode, history->options->lines);
+	return (uint32_t)(jvm->places.count - 1);
+}
+
+uint32_t hotspot_history_interpreted(struct hotspot_history *history, uint32_t process,
+				     uint64_t word, uint64_t leaf, uint64_t time_ns)
+{
+	struct jvm *jvm = get_jvm(history, process);
+	uint32_t place;
+
+	if (!jvm)
+		return 0;
+	search(history, jvm, clock_now_ns());
+	if (!jvm->code.process)
+		return 0;
+	read_codelets(jvm);
+	place = interpreted_place(history, jvm, word, is_at_bytecode(jvm, leaf), time_ns);
+	if (place == UINT32_MAX) {
+		history->dropped++;
+		return 0;
+	}
+	/* Nobody knows what it is: the interpreter's code stands for it. */
+	return jvm->places.items[place].state == HOTSPOT_PLACE_NAMED ? jvm->first_number + place + 1
+								     : 0;
 }
 
 /* ---- names ---- */

@@ -31,7 +31,11 @@ void hotspot_history_free(struct hotspot_history *history);
 #define HOTSPOT_HISTORY_MAX_NUMBER 0x7fffffffU
 uint32_t hotspot_history_at(struct hotspot_history *history, uint32_t process, uint64_t address,
 			    uint64_t time_ns);
-/* Names what hotspot_history_at() has returned. is_final: nothing will be read any more. */
+/* The interpreted method of a word of a stack (pkbpf/hotspot.h); leaf: the address in the
+ * interpreter of a leaf, 0: it has called something. 0: as above. */
+uint32_t hotspot_history_interpreted(struct hotspot_history *history, uint32_t process,
+				     uint64_t word, uint64_t leaf, uint64_t time_ns);
+/* Names what these two have returned. is_final: nothing will be read any more. */
 void hotspot_history_name(struct hotspot_history *history, uint32_t process, uint32_t number,
 			  bool is_final, struct symbol *ret_symbol);
 /* Looks for code that is new, or gone. To be called every CODE_HISTORY_LOOK_NS or more rarely. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "hotspot/hotspot_method.h"
 
 void hotspot_place_done(struct hotspot_place *place)
@@ -38,6 +40,16 @@ static void leave_unnamed(struct hotspot_place *place, enum symbol_result reason
 	place->reason = reason;
 }
 
+static bool begin_lines(struct hotspot_place *place, size_t count)
+{
+	place->state = HOTSPOT_PLACE_NAMED;
+	place->line_count = 0;
+	place->lines = calloc(count, sizeof(*place->lines));
+	if (!place->lines)
+		leave_unnamed(place, SYMBOL_NO_MEMORY);
+	return place->lines != NULL;
+}
+
 static bool is_glue_blob(const struct hotspot_place *place, const struct hotspot_blob *blob,
 			 uint64_t call_stub_return)
 {
@@ -57,6 +69,30 @@ static void name_blob(struct hotspot_place *place, struct hotspot_place_names *n
 	place->line_count = 1;
 }
 
+/* The word has 16 bits of the address of the bytecode: no method has more. 0: not in the method. */
+static uint32_t line_of_word(const struct hotspot_memory *memory,
+			     const struct hotspot_layout *layout,
+			     const struct hotspot_method *method, uint64_t word)
+{
+	uint32_t index = (pkbpf_hotspot_bytecode(word) - (uint32_t)method->bytecodes) & 0xffff;
+
+	return index < method->bytecode_bytes
+		       ? hotspot_method_line(memory, layout, method, (int32_t)index)
+		       : 0;
+}
+
+/* false: no room. */
+static bool take_method(struct hotspot_place_names *names, const struct hotspot_method *method,
+			struct symbol_line *line)
+{
+	*line = (struct symbol_line){
+		.function = keep(names, method->name),
+		.file = method->file[0] ? keep(names, method->file) : NULL,
+		.inlined = true,
+	};
+	return line->function != NULL;
+}
+
 /* 0; -ENODATA: it is left out; -ENOSPC; an error of reading. */
 static int name_scope(const struct hotspot_process *process, struct hotspot_place_names *names,
 		      const struct hotspot_scope *scope, bool want_lines, struct symbol_line *line)
@@ -70,12 +106,7 @@ static int name_scope(const struct hotspot_process *process, struct hotspot_plac
 		return err;
 	if (method.is_glue)
 		return -ENODATA;
-	*line = (struct symbol_line){
-		.function = keep(names, method.name),
-		.file = method.file[0] ? keep(names, method.file) : NULL,
-		.inlined = true,
-	};
-	if (!line->function)
+	if (!take_method(names, &method, line))
 		return -ENOSPC;
 	if (want_lines)
 		line->line = hotspot_method_line(memory, layout, &method, scope->bci);
@@ -117,13 +148,8 @@ void hotspot_place_name(struct hotspot_place *place, struct hotspot_place_names 
 {
 	struct symbol_line *fitting;
 
-	place->lines = calloc(HOTSPOT_PLACE_MAX_LINES, sizeof(*place->lines));
-	if (!place->lines) {
-		leave_unnamed(place, SYMBOL_NO_MEMORY);
+	if (!begin_lines(place, HOTSPOT_PLACE_MAX_LINES))
 		return;
-	}
-	place->state = HOTSPOT_PLACE_NAMED;
-	place->line_count = 0;
 	if (blob->method) {
 		name_methods(place, names, process, blob, want_lines);
 	} else {
@@ -137,4 +163,31 @@ void hotspot_place_name(struct hotspot_place *place, struct hotspot_place_names 
 			  : NULL;
 	if (fitting)
 		place->lines = fitting;
+}
+
+void hotspot_place_name_interpreted(struct hotspot_place *place, struct hotspot_place_names *names,
+				    const struct hotspot_process *process, uint64_t word,
+				    bool is_at_bytecode, bool want_lines)
+{
+	const struct hotspot_memory *memory = hotspot_process_memory(process);
+	const struct hotspot_layout *layout = hotspot_process_layout(process);
+	struct hotspot_method method;
+
+	if (!begin_lines(place, 1))
+		return;
+	if (hotspot_method_read(memory, layout, pkbpf_hotspot_method(word), &method)) {
+		leave_unnamed(place, SYMBOL_METHOD_GONE);
+		return;
+	}
+	place->is_glue = method.is_glue;
+	if (!take_method(names, &method, &place->lines[0])) {
+		names->dropped++;
+		leave_unnamed(place, SYMBOL_NAME_DROPPED);
+		return;
+	}
+	place->lines[0].inlined = false;
+	place->line_count = 1;
+	/* Frames of 8 have their bytecode elsewhere. */
+	if (want_lines && is_at_bytecode && layout->frame_bytecode == PKBPF_HOTSPOT_BYTECODE_AT)
+		place->lines[0].line = line_of_word(memory, layout, &method, word);
 }

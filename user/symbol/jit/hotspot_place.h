@@ -17,8 +17,9 @@ enum hotspot_place_state {
 };
 
 struct hotspot_place {
-	uint64_t address; /* in the instruction: return addresses less 1 */
-	uint64_t time_ns; /* of the first sample */
+	uint64_t address;    /* in the instruction: return addresses less 1 */
+	uint64_t time_ns;    /* of the first sample */
+	uint64_t checked_ns; /* of an interpreted method: its name was read then */
 	enum hotspot_place_state state;
 	enum symbol_result reason; /* of UNNAMED */
 	bool is_glue;
@@ -39,6 +40,11 @@ struct hotspot_place_names {
 void hotspot_place_name(struct hotspot_place *place, struct hotspot_place_names *names,
 			const struct hotspot_process *process, const struct hotspot_blob *blob,
 			uint64_t call_stub_return, bool want_lines);
+/* The same for a method in the interpreter, by its word (pkbpf/hotspot.h). is_at_bytecode: the word
+ * says which one it is at. */
+void hotspot_place_name_interpreted(struct hotspot_place *place, struct hotspot_place_names *names,
+				    const struct hotspot_process *process, uint64_t word,
+				    bool is_at_bytecode, bool want_lines);
 void hotspot_place_done(struct hotspot_place *place);
 
 #endif
