@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "base/clock.h"
 #include "fake_machine.h"
 #include "profile/aggregator.h"
@@ -167,6 +169,25 @@ static void files_of_processes_with_nothing_but_the_vsyscall_page_are_not_sought
 	assert_false(code_history_is_busy(code));
 }
 
+/* A word of HotSpot's interpreter says nothing where no JVM is; the code before it stays. */
+static void a_word_of_an_interpreter_without_a_jvm_is_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stack_view view = {
+		.stack_id = 7,
+		.pid = PID,
+		.user_end = PKBPF_END_ROOT,
+		.user_ips = (const uint64_t[]){ADDRESS, pkbpf_hotspot_word(0x7f0000001000, 5)},
+		.user_count = 2,
+	};
+
+	fixture->sink.ops->on_stack(fixture->sink.context, &view);
+	wait_once(fixture);
+	code_history_settle(symbolizer_chain_code_history(fixture->symbolizer));
+	profile_symbolize(fixture->profile, fixture->symbolizer);
+	assert_row(fixture, 0, "first", 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +196,8 @@ int main(void)
 			setup_plain, teardown),
 		cmocka_unit_test_setup_teardown(waits_are_named_by_the_code_of_their_time, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_word_of_an_interpreter_without_a_jvm_is_left_out,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "fake_jvm.h"
+#include <pkbpf/hotspot.h>
+
 #include "base/clock.h"
 #include "symbol/jit/hotspot_code.h"
 #include "symbol/jit/hotspot_place.h"
@@ -141,6 +143,43 @@ static void test_other_code(void **state)
 	end(&scene);
 }
 
+static void test_interpreted(void **state)
+{
+	static const uint8_t lines[] = {0 << 3 | 5, 3 << 3 | 2, 0};
+	struct scene scene;
+	struct hotspot_place place = {0};
+	uint64_t method, bytecodes;
+
+	(void)state;
+	begin(&scene);
+	method = fake_java(scene.fake, scene.pool, 7, "run", lines, sizeof(lines));
+	memcpy(&bytecodes,
+	       scene.fake->bytes + (method - FAKE_BIAS) + scene.fake->layout.at.method_const.offset,
+	       8);
+	bytecodes += scene.fake->layout.const_struct_size;
+	hotspot_place_name_interpreted(&place, &scene.names, scene.code.process,
+				       pkbpf_hotspot_word(method, bytecodes + 9), true, true);
+	assert_int_equal(place.state, HOTSPOT_PLACE_NAMED);
+	assert_string_equal(place.lines[0].function, "shop.Cart.run");
+	assert_string_equal(place.lines[0].file, "Cart.java");
+	assert_int_equal(place.lines[0].line, 7);
+	assert_false(place.lines[0].inlined);
+	hotspot_place_done(&place);
+	/* behind the bytecodes of the method: no line, and no file without one */
+	hotspot_place_name_interpreted(&place, &scene.names, scene.code.process,
+				       pkbpf_hotspot_word(method, bytecodes + 40), true, true);
+	assert_string_equal(place.lines[0].function, "shop.Cart.run");
+	assert_int_equal(place.lines[0].line, 0);
+	assert_null(place.lines[0].file);
+	hotspot_place_done(&place);
+	hotspot_place_name_interpreted(&place, &scene.names, scene.code.process,
+				       pkbpf_hotspot_word(0x5000, 0), true, true);
+	assert_int_equal(place.state, HOTSPOT_PLACE_UNNAMED);
+	assert_int_equal(place.reason, SYMBOL_METHOD_GONE);
+	hotspot_place_done(&place);
+	end(&scene);
+}
+
 static void test_no_names(void **state)
 {
 	struct scene scene;
@@ -198,9 +237,9 @@ static void test_code_over_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inlined),	       cmocka_unit_test(test_glue_is_left_out),
-		cmocka_unit_test(test_other_code),     cmocka_unit_test(test_no_names),
-		cmocka_unit_test(test_code_over_time),
+		cmocka_unit_test(test_inlined),	    cmocka_unit_test(test_glue_is_left_out),
+		cmocka_unit_test(test_other_code),  cmocka_unit_test(test_no_names),
+		cmocka_unit_test(test_interpreted), cmocka_unit_test(test_code_over_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

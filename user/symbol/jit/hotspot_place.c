@@ -85,12 +85,18 @@ static uint32_t line_of_word(const struct hotspot_memory *memory,
 static bool take_method(struct hotspot_place_names *names, const struct hotspot_method *method,
 			struct symbol_line *line)
 {
-	*line = (struct symbol_line){
-		.function = keep(names, method->name),
-		.file = method->file[0] ? keep(names, method->file) : NULL,
-		.inlined = true,
-	};
+	*line = (struct symbol_line){.function = keep(names, method->name), .inlined = true};
 	return line->function != NULL;
+}
+
+/* Without a line the file says nothing: that of a native method has none. */
+static void set_line(struct hotspot_place_names *names, const struct hotspot_method *method,
+		     uint32_t line, struct symbol_line *symbol_line)
+{
+	if (!line || !method->file[0])
+		return;
+	symbol_line->file = keep(names, method->file);
+	symbol_line->line = symbol_line->file ? line : 0;
 }
 
 /* 0; -ENODATA: it is left out; -ENOSPC; an error of reading. */
@@ -109,7 +115,8 @@ static int name_scope(const struct hotspot_process *process, struct hotspot_plac
 	if (!take_method(names, &method, line))
 		return -ENOSPC;
 	if (want_lines)
-		line->line = hotspot_method_line(memory, layout, &method, scope->bci);
+		set_line(names, &method, hotspot_method_line(memory, layout, &method, scope->bci),
+			 line);
 	return 0;
 }
 
@@ -189,5 +196,6 @@ void hotspot_place_name_interpreted(struct hotspot_place *place, struct hotspot_
 	place->line_count = 1;
 	/* Frames of 8 have their bytecode elsewhere. */
 	if (want_lines && is_at_bytecode && layout->frame_bytecode == PKBPF_HOTSPOT_BYTECODE_AT)
-		place->lines[0].line = line_of_word(memory, layout, &method, word);
+		set_line(names, &method, line_of_word(memory, layout, &method, word),
+			 &place->lines[0]);
 }
