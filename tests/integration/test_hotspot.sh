@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Names of Java code without a perf map, of each JVM that is installed: methods, inlined ones, lines, and what doctor says.
+# Stacks and names of Java code without a flag, of each JVM that is installed: methods, inlined and interpreted ones, lines,
+# what threads wait for as the JVM itself says it, and what doctor says.
 # usage: test_hotspot.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -17,14 +18,17 @@ find_jvms() {
 	done | sort -u | xargs -r -n 1 dirname
 }
 
-# start_jvm FOLDER_OF_PROGRAMS OPTION…
+# start_jvm FOLDER_OF_PROGRAMS ROUNDS OPTION…
 start_jvm() {
-	local bin=$1
-	shift
+	local bin=$1 rounds=$2
+	shift 2
 	rm -f ready
-	"$bin/java" "$@" -cp classes Names ready >java.out 2>&1 &
+	"$bin/java" "$@" -cp classes Names ready "$rounds" >java.out 2>&1 &
 	jvm=$!
-	wait_until 60 test -e ready
+	wait_until 60 test -e ready && return
+	fail "not ready: $(tail -n 3 java.out)"
+	end_jvm
+	return 1
 }
 
 end_jvm() {
@@ -84,6 +88,41 @@ checks.check(not wrong, f"no line of another method: {sorted(wrong)}")
 P
 }
 
+# check_waits FOLDER_OF_PROGRAMS: threads that stand still have the methods and lines that the JVM prints
+check_waits() {
+	"$1/jcmd" "$jvm" Thread.print >threads.txt 2>&1 || { fail "jcmd: $(tail -n 2 threads.txt)"; return; }
+	record -e offcpu -d 1 -p "$jvm" --lines -o waits.folded || return
+	checker - waits.folded threads.txt <<'P'
+import re
+import sys
+import checks
+import folded
+
+printed, thread = {}, None
+with open(sys.argv[2], encoding="utf-8") as lines:
+    for line in lines:
+        if line.startswith('"'):
+            thread = printed.setdefault(line.split('"')[1], [])
+        found = re.match(r"\s+at (\S+)\((?:\S+/)?([^)]*)\)", line)
+        # Classes of lambdas are left out.
+        if found and "$$Lambda" not in found[1]:
+            thread.insert(0, (found[1], int((re.search(r":(\d+)$", found[2]) or [0, 0])[1])))
+for name in ("object-waiter", "parker", "taker"):
+    stacks = [(count, folded.user_frames(frames)) for frames, count in folded.read(sys.argv[1]) if frames[0] == name]
+    if not stacks:
+        checks.check(False, f"a wait of {name}")
+        continue
+    seen = []
+    for frame in max(stacks)[1]:
+        found = re.match(r"([\w.$<>]+)(?: \(\w+\.java:(\d+)\))?_\[[ji]\]$", frame)
+        if found and "." in found[1]:
+            seen.append((found[1], int(found[2] or 0)))
+    checks.check(len(seen) >= 3 and seen == printed[name], f"{name} waits where the JVM says: {seen}")
+    if seen != printed[name]:
+        print(f"    the JVM: {printed[name]}\n    of {max(stacks)[1]}")
+P
+}
+
 cp "$here/workload/Names.java" .
 jvms=$(find_jvms)
 [ -n "$jvms" ] || skip "no Java compiler"
@@ -93,7 +132,7 @@ for bin in $jvms; do
 	begin "$("$bin/java" -version 2>&1 | head -n 1)"
 	rm -rf classes
 	"$bin/javac" -d classes Names.java >said 2>&1 || { fail "Names.java: $(cat said)"; continue; }
-	start_jvm "$bin" -XX:+UseSerialGC -XX:+PreserveFramePointer -XX:CompileCommand=dontinline,Names.work || { fail "not ready: $(tail -n 3 java.out)"; end_jvm; continue; }
+	start_jvm "$bin" 15000 -XX:CompileCommand=dontinline,Names.work || continue
 	"$pkbpf" doctor --pid "$jvm" >doctor.txt 2>&1
 	if grep -q '^Java: this version is not known' doctor.txt; then
 		not_checked "$(grep '^Java:' doctor.txt)"
@@ -103,7 +142,14 @@ for bin in $jvms; do
 	grep -Eq '^Java [0-9.]+: [0-9,.k]+ compiled methods' doctor.txt || fail "doctor says: $(grep Java doctor.txt)"
 	record -e cpu -F 499 -d 2 -p "$jvm" -o names.folded -o names.json && check_names
 	record -e cpu -F 499 -d 2 -p "$jvm" --lines -o lines.folded && check_lines
+	check_waits "$bin"
 	[ -e "/tmp/perf-$jvm.map" ] && fail "the JVM was made to write a perf map"
+	end_jvm
+
+	begin "$current, interpreted"
+	start_jvm "$bin" 5 -Xint || continue
+	check_waits "$bin"
+	record -e cpu -F 499 -d 2 -p "$jvm" -o names.folded && check_names
 	end_jvm
 done
 

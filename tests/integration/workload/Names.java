@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Java code of known shape: recursion through an interface and a lambda, and a thread that waits. Works until it is killed;
- * makes the file "ready" when its methods have been called so often that they are compiled. */
+/* Java code of known shape: recursion through an interface and a lambda, and threads that wait. Works until it is killed.
+ * usage: java Names FILE ROUNDS: makes the file after so many rounds; its methods are compiled after 15,000. */
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntUnaryOperator;
 
 public class Names {
@@ -53,22 +56,55 @@ public class Names {
 		}
 	}
 
+	static void waitForEver(Object object) {
+		synchronized (object) {
+			while (true) {
+				try {
+					object.wait();
+				} catch (InterruptedException e) {
+					return;
+				}
+			}
+		}
+	}
+
+	static void parkForEver() {
+		while (true)
+			LockSupport.park(Names.class);
+	}
+
+	static void takeFrom(BlockingQueue<String> queue) {
+		try {
+			queue.take();
+		} catch (InterruptedException e) {
+			return;
+		}
+	}
+
+	static void start(String name, Runnable runnable) {
+		Thread thread = new Thread(runnable, name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
 	public static void main(String[] arguments) throws Exception {
 		Square square = new Square();
 		Circle circle = new Circle();
 		square.next = circle;
 		circle.next = square;
-		Thread sleeper = new Thread(() -> {
+		start("sleeper", () -> {
 			while (true)
 				sleepAgain();
-		}, "sleeper");
-		sleeper.setDaemon(true);
-		sleeper.start();
+		});
+		start("object-waiter", () -> waitForEver(new Object()));
+		start("parker", Names::parkForEver);
+		start("taker", () -> takeFrom(new LinkedBlockingQueue<>()));
+		int rounds = Integer.parseInt(arguments[1]);
 		int sum = 0;
 		for (int i = 0; ; i++) {
 			sum += square.walk(20);
 			sum += through(depth -> circle.walk(depth), 6);
-			if (i == 15_000)
+			if (i == rounds)
 				Files.createFile(Path.of(arguments[0]));
 		}
 	}
