@@ -76,7 +76,7 @@ static void print_code(struct hotspot_process *process, const struct hotspot_lay
 	for (size_t i = 0; i < blobs; i++)
 		count += hotspot_process_blob(process, i)->method != 0;
 	printf("Java %s: %s compiled methods and %s other pieces of code;\n"
-	       "      methods are shown with those inlined into them, without a perf map\n",
+	       "      compiled, inlined and interpreted methods are shown in user stacks\n",
 	       escape_terminal(version, sizeof(version), layout->version),
 	       human_count(methods, count), human_count(others, blobs - count));
 	if (hotspot_process_dropped(process))

@@ -150,29 +150,21 @@ static void explain_python(struct target *target)
 
 /* ---- generated code ---- */
 
-static void explain_java_stacks(const struct target *target)
-{
-	puts(has_word(target, "-XX:+PreserveFramePointer")
-		     ? "      -XX:+PreserveFramePointer is set"
-		     : "      if stacks end at compiled code, start it with "
-		       "-XX:+PreserveFramePointer");
-}
-
 static void explain_java(const struct target *target)
 {
 	if (!strstr(target->maps, "/libjvm.so"))
 		return;
-	if (doctor_java(target->pid, target->servers, target->maps)) {
-		explain_java_stacks(target);
-		puts("      interpreted methods are shown as \"[interpreter]\"");
+	if (doctor_java(target->pid, target->servers, target->maps))
 		return;
-	}
 	printf("Java: %s\n",
 	       has_perf_map(target)
 		       ? "it has written a perf map; compiled methods have names as of then"
 		       : "compiled methods have no names: add --jvm-map when profiling (Java 17 "
 			 "and newer), or start it with -XX:+DumpPerfMapAtExit");
-	explain_java_stacks(target);
+	puts(has_word(target, "-XX:+PreserveFramePointer")
+		     ? "      -XX:+PreserveFramePointer is set"
+		     : "      if stacks end at compiled code, start it with "
+		       "-XX:+PreserveFramePointer");
 	puts("      interpreted methods are shown as \"Interpreter\"; inlined ones are part of "
 	     "their caller");
 }

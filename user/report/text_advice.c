@@ -24,8 +24,7 @@ static const struct runtime runtimes[] = {
 	{"node", "node", NULL, NULL, "JavaScript",
 	 "start node with --perf-basic-prof --interpreted-frames-native-stack"},
 	{"java", "libjvm.so", NULL, NULL, "Java",
-	 "record with --jvm-map, or run \"jcmd PID Compiler.perfmap\" (JDK 17 and later) "
-	 "meanwhile"},
+	 "\"pkbpf doctor --pid\" says why, and what names them"},
 	{"python", "libpython", "_PyEval_EvalFrameDefault", "py::", "Python",
 	 "start python3 with -X perf (3.12 and later)"},
 	{"dotnet", "libcoreclr", NULL, NULL, ".NET", "start it with DOTNET_PerfMapEnabled=1"},

@@ -248,7 +248,7 @@ static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
 	} rows[] = {
 		{"node", "JavaScript functions without names; start node with --perf-basic-prof "
 			 "--interpreted-frames-native-stack"},
-		{"java", "Java functions without names; record with --jvm-map"},
+		{"java", "Java functions without names; \"pkbpf doctor --pid\" says"},
 		{"dotnet", ".NET functions without names; start it with DOTNET_PerfMapEnabled=1"},
 		{"ruby", "--yjit-perf (3.3 and later), interpreted ones in rbspy."},
 		{"php-fpm8.2",
