@@ -279,11 +279,23 @@ static void knows_both_ways_through_adapters_of_25(void **state)
 		0x48, 0x83, 0xec, 0x10,	      /* 01 sub $16,%rsp */
 		0x50,			      /* 05 push %rax */
 		0x41, 0xff, 0xe3,	      /* 06 jmp *%r11 */
-		0x4c, 0x8d, 0x6c, 0x24, 0x08, /* 09 lea 8(%rsp),%r13: to the interpreter */
-		0x58,			      /* 0e pop %rax */
-		0x48, 0x83, 0xec, 0x10,	      /* 0f sub $16,%rsp */
-		0x50,			      /* 13 push %rax */
-		0xff, 0xe1,		      /* 14 jmp *%rcx */
+		0x48, 0x8b, 0x04, 0x24,	      /* 09 mov (%rsp),%rax: of saved registers */
+		0x4c, 0x8d, 0x6c, 0x24, 0x08, /* 0d lea 8(%rsp),%r13: to the interpreter */
+		0x58,			      /* 12 pop %rax */
+		0x48, 0x83, 0xec, 0x10,	      /* 13 sub $16,%rsp */
+		0x50,			      /* 17 push %rax */
+		0xff, 0xe1,		      /* 18 jmp *%rcx */
+		0x4c, 0x8b, 0xec,	      /* 1a mov %rsp,%r13: mends the caller */
+		0x48, 0x8b, 0x04, 0x24,	      /* 1d mov (%rsp),%rax */
+		0x48, 0x83, 0xe4, 0xf0,	      /* 21 and $-16,%rsp */
+		0xe8, 0x00, 0x00, 0x00, 0x10, /* 25 call */
+		0x49, 0x8b, 0xe5,	      /* 2a mov %r13,%rsp */
+		0x4c, 0x8d, 0x6c, 0x24, 0x08, /* 2d lea 8(%rsp),%r13 */
+		0x58,			      /* 32 pop %rax */
+		0x48, 0x83, 0xec, 0x30,	      /* 33 sub $48,%rsp */
+		0x50,			      /* 37 push %rax */
+		0x48, 0x89, 0x74, 0x24, 0x28, /* 38 mov %rsi,40(%rsp) */
+		0xff, 0xe1,		      /* 3d jmp *%rcx */
 	};
 	struct code code = {.blob = {.kind = HOTSPOT_ADAPTER}};
 
@@ -293,9 +305,19 @@ static void knows_both_ways_through_adapters_of_25(void **state)
 	assert_jump(&code, 0x05, 13, 0);
 	assert_sp(&code, 0x06, 8);
 	assert_sp(&code, 0x09, 8);
-	assert_sp(&code, 0x0e, 8);
-	assert_jump(&code, 0x0f, 13, 0);
-	assert_sender(&code, 0x14, 13);
+	assert_sp(&code, 0x0d, 8);
+	assert_sp(&code, 0x12, 8);
+	assert_jump(&code, 0x13, 13, 0);
+	assert_sender(&code, 0x18, 13);
+	assert_sp(&code, 0x1a, 8);
+	assert_int_equal(at(&code, 0x1d)->cfa, PKBPF_CFA_REGISTER);
+	assert_int_equal(at(&code, 0x29)->cfa, PKBPF_CFA_REGISTER);
+	assert_int_equal(at(&code, 0x29)->cfa_offset, 8);
+	assert_int_equal(at(&code, 0x29)->ra, PKBPF_RA_CFA);
+	assert_sp(&code, 0x2d, 8);
+	assert_jump(&code, 0x37, 13, 0);
+	assert_sender(&code, 0x38, 13);
+	assert_sender(&code, 0x3d, 13);
 }
 
 static void knows_how_interpreted_frames_are_made_and_left(void **state)

@@ -124,7 +124,8 @@ static void hand_on_entry(struct hotspot_rows *rows, uint64_t address)
 				  &x86_frame_at_entry, CODE_BEGINS);
 }
 
-/* The debug information describes return addresses: there the frame is the body's. */
+/* The debug information describes return addresses: there the frame is the body's. Behind calls
+ * that never return other code may begin, to which a branch leads. */
 static void compare_calls(struct hotspot_rows *rows)
 {
 	const struct code_walk *walk = &rows->walk;
@@ -133,7 +134,8 @@ static void compare_calls(struct hotspot_rows *rows)
 	for (size_t i = 0; i < rows->blob->pc_count; i++) {
 		uint32_t at = rows->blob->pcs[i].offset;
 
-		if (at >= walk->size || !(walk->marks[at] & CODE_BEHIND_CALL))
+		if (at >= walk->size || !(walk->marks[at] & CODE_BEHIND_CALL) ||
+		    walk->marks[at] & CODE_REACHED)
 			continue;
 		rows->counts.calls++;
 		rows->counts.contradictions +=

@@ -155,6 +155,10 @@ static void pass_entry(struct glue *glue)
 			give(glue, 2, rule_interpreted());
 			glue->at += 2;
 			return;
+		} else if (popped && !made && x86_flow_of(&glue->instruction) == X86_FLOW_JUMP) {
+			/* An exception: it has put the address back. */
+			popped = false;
+			give(glue, glue->instruction.size, hotspot_rule_sender(SENDER));
 		} else if (!popped && x86_flow_of(&glue->instruction) == X86_FLOW_END) {
 			break;
 		}
@@ -163,7 +167,7 @@ static void pass_entry(struct glue *glue)
 
 static void pass_codelet(struct glue *glue, const struct hotspot_codelet *codelet)
 {
-	if (strncmp(codelet->description, "method entry point", 18) == 0)
+	if (strstr(codelet->description, "method entry point"))
 		pass_entry(glue);
 	for (; decode(glue); glue->at += glue->instruction.size)
 		if (IS(glue, "\xc9")) /* leave */
@@ -212,6 +216,14 @@ static void pass_move_down(struct glue *glue, bool leaves_it)
 	}
 }
 
+/* mov %rsp,%r13; perhaps mov (%rsp),%rax; and $-16,%rsp */
+static bool aligns_stack(const struct glue *glue)
+{
+	return (IS(glue, "\x4c\x8b\xec") || IS(glue, "\x49\x89\xe5")) &&
+	       (IS_BEHIND(glue, 3, "\x48\x83\xe4\xf0") ||
+		IS_BEHIND(glue, 3, "\x48\x8b\x04\x24\x48\x83\xe4\xf0"));
+}
+
 /* and $-16,%rsp … mov %r13,%rsp: a call of the run-time in between. */
 static void pass_aligned_call(struct glue *glue)
 {
@@ -240,16 +252,16 @@ static void pass_pop(struct glue *glue, bool has_sender)
 void hotspot_rows_of_adapter(struct hotspot_rows *rows)
 {
 	struct glue glue = {.rows = rows, .code = rows->code, .size = rows->size};
-	bool has_sender = false;
+	/* The first way is the one to compiled code. The other may save and load registers. */
+	bool has_sender = false, is_first = true;
 
 	give(&glue, 0, hotspot_rule_leaf());
 	while (decode(&glue)) {
-		if (IS(&glue, "\x48\x8b\x04\x24")) { /* mov (%rsp),%rax */
+		if (is_first && IS(&glue, "\x48\x8b\x04\x24")) { /* mov (%rsp),%rax */
 			pass_move_down(&glue, false);
 		} else if (IS(&glue, "\x58")) { /* pop %rax */
 			pass_pop(&glue, has_sender);
-		} else if (IS(&glue, "\x4c\x8b\xec\x48\x83\xe4\xf0") ||
-			   IS(&glue, "\x49\x89\xe5\x48\x83\xe4\xf0")) {
+		} else if (aligns_stack(&glue)) {
 			pass_aligned_call(&glue);
 			has_sender = false;
 		} else if (IS(&glue, "\x4c\x8d\x6c\x24\x08")) { /* lea 8(%rsp),%r13 */
@@ -260,7 +272,7 @@ void hotspot_rows_of_adapter(struct hotspot_rows *rows)
 		glue.at += glue.instruction.size;
 		if (x86_flow_of(&glue.instruction) == X86_FLOW_JUMP_THROUGH) {
 			give(&glue, 0, hotspot_rule_leaf());
-			has_sender = false;
+			has_sender = is_first = false;
 		}
 	}
 }

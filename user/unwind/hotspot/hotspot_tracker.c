@@ -19,6 +19,7 @@
 /* A JVM whose description cannot be read yet is just starting. */
 #define TRY_AGAIN_NS (100 * NS_PER_MS)
 #define TRIES	     100
+#define FEW_TRIES    20
 /* A pause of this many times the CPU time follows. */
 #define REST_PER_WORK 50
 /* Longest stretch of work, so that nothing else waits. */
@@ -296,7 +297,8 @@ static void start(struct jvm *jvm, uint64_t now_ns)
 	int err = hotspot_layout_read(&jvm->memory, &jvm->image, jvm->bias, &layout);
 
 	jvm->next_ns = now_ns + TRY_AGAIN_NS;
-	if (err && err != -ENOTSUP && ++jvm->tries < TRIES)
+	/* Its file may be in the middle of being loaded, which looks like another version. */
+	if ((err || !layout.java) && ++jvm->tries < (err == -ENOTSUP ? FEW_TRIES : TRIES))
 		return;
 	if (err) {
 		jvm->state = JVM_UNKNOWN;
