@@ -141,6 +141,34 @@ bool diff_condition_holds(const struct diff_condition *condition,
 				: new < base *(1 + condition->ratio);
 }
 
+/* Variance of the parts of a run, blocks of slices, beyond what sampling explains. */
+static double own_variance(const struct comparison *comparison, const struct diff_row *row,
+			   enum diff_side side)
+{
+	const struct diff_amount *amount = &row->sides[side];
+	double blocks =
+		(double)comparison->sides[side]->slices.count / (double)comparison->blocks[side];
+	double sampling = amount->count > 0 ? amount->value * amount->value / amount->count : 0;
+
+	return fmax(0, amount->error * amount->error - sampling) * blocks;
+}
+
+/* One run a side says nothing of the scatter between runs; a change within that of the parts of
+ * each run may be nothing but that. */
+static bool is_within_scatter(const struct comparison *comparison, const struct diff_row *row)
+{
+	double variance = 0;
+
+	if (row->evidence != DIFF_BY_SLICES)
+		return false;
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		if (comparison->sides[side]->run_count > 1 || !comparison->blocks[side])
+			return false;
+		variance += own_variance(comparison, row, (enum diff_side)side);
+	}
+	return row->change * row->change <= variance;
+}
+
 static void describe(const struct comparison *comparison, const struct diff_row *row,
 		     const char *verdict, struct diff_condition_result *result)
 {
@@ -166,20 +194,22 @@ static void set(struct diff_condition_result *result, enum diff_condition_outcom
 	snprintf(result->sentence, sizeof(result->sentence), "%s: %s", result->expression, why);
 }
 
-/* The row that decides: the first that is beyond, else any that cannot be judged, else the first.
- */
+/* The row that decides: the first that is beyond, else any of which nothing can be told, else the
+ * first. */
 static const struct diff_row *deciding_row(const struct diff_condition *condition,
 					   const struct comparison *comparison)
 {
 	const struct diff_row *first = NULL, *unjudged = NULL;
 
 	array_foreach(&comparison->rows, row) {
+		bool holds = diff_condition_holds(condition, comparison, row);
+
 		if (!diff_condition_names(condition, comparison, row))
 			continue;
-		if (diff_condition_holds(condition, comparison, row))
+		if (holds && !is_within_scatter(comparison, row))
 			return row;
 		first = first ? first : row;
-		if (row->verdict == DIFF_UNJUDGED && !unjudged)
+		if ((holds || row->verdict == DIFF_UNJUDGED) && !unjudged)
 			unjudged = row;
 	}
 	return unjudged ? unjudged : first;
@@ -206,6 +236,13 @@ void diff_condition_check(const struct diff_condition *condition, const char *te
 	} else if (row->verdict == DIFF_UNJUDGED) {
 		result->outcome = DIFF_CONDITION_UNJUDGED;
 		describe(comparison, row, "cannot be judged, for the noise is not known", result);
+	} else if (diff_condition_holds(condition, comparison, row) &&
+		   is_within_scatter(comparison, row)) {
+		result->outcome = DIFF_CONDITION_UNJUDGED;
+		describe(comparison, row,
+			 "cannot tell, parts of these runs differ by as much; compare several runs "
+			 "a side (--base, --new)",
+			 result);
 	} else if (diff_condition_holds(condition, comparison, row)) {
 		result->outcome = DIFF_CONDITION_HELD;
 		describe(comparison, row, "failed", result);
