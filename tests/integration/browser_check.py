@@ -127,6 +127,27 @@ def check_layout(browser):
     check(len(titles) == len(report["findings"]) and all(len(title) < 200 for title in titles), f"each finding has its cause as a title: {titles}")
 
 
+def check_address(browser):
+    """Links within the page keep what was chosen; an address that is pasted is heeded."""
+    chosen = "return state.pick ? state.pick.text : ''"
+    before = browser.run(chosen)
+    browser.run("[...document.querySelectorAll('.bar nav a')].find(e => e.getClientRects().length).click()")
+    check("rows=" in browser.run("return location.hash") and browser.run(chosen) == before != "", "a link to a section keeps the choice in the address")
+    browser.run("location.hash = 'view=functions&search=pasted'")
+    browser.until("return state.search === 'pasted' && state.view === 'functions' && !state.pick")
+    browser.run("location.hash = ''")
+    browser.until("return state.search === '' && state.view === 'graph'")
+
+
+def check_nothing_chosen(browser):
+    """Where no event is chosen there is no graph, but a field to search in."""
+    browser.run("change(() => { state.view = 'graph'; state.pick = {rows: new Set(), text: 'nothing'}; })")
+    check(browser.run("return graph === null && document.querySelector('#search') !== null"), "there is no graph of nothing")
+    browser.run("const field = document.querySelector('#search'); field.value = 'main'; field.dispatchEvent(new Event('input'))")
+    check(browser.run("return state.search") == "main", "what is typed is kept")
+    browser.run("change(() => { state.search = ''; state.pick = null; })")
+
+
 def html(dark):
     with Browser(dark=dark) as browser:
         browser.open("file://" + page)
@@ -157,6 +178,8 @@ def html(dark):
         browser.open(address)
         browser.until("return !document.getElementById('page').hidden")
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "the address keeps the choice")
+        check_address(browser)
+        check_nothing_chosen(browser)
         theme = "return document.documentElement.dataset.theme"
         before = browser.run(theme)
         browser.run("dispatchEvent(new Event('beforeprint'))")

@@ -29,6 +29,8 @@ max-cpu = off
 # The folder of the textfile is root's: so is the process that answers.
 [push text]
 textfile = $PWD/pkbpf.prom
+[push nowhere]
+textfile = $PWD/missing/pkbpf.prom
 [push otel]
 otlp = http://127.0.0.1:$(cat port)/v1/metrics
 [push pyro]
@@ -52,6 +54,7 @@ start() {
 begin "metrics are written and sent"
 start
 until_true has pkbpf.prom '^pkbpf_slices_total' || fail "no textfile: $(cat said)"
+until_true has said 'missing/pkbpf.prom.*No such file or directory' || fail "nothing tells that a directory is missing: $(cat said)"
 if command -v promtool >/dev/null; then
 	promtool check metrics <pkbpf.prom >lint 2>&1 || fail "promtool: $(head -n 3 lint)"
 fi

@@ -58,3 +58,17 @@ assert.deepEqual(values(true, [1, 2]), {0: 8, 1: 9});
 assert.deepEqual(values(true, [2, 3]), {0: 7, 1: 9});
 assert.deepEqual(values(true, [0, 1]), {0: 5});
 assert.deepEqual(values(true, null), {0: 7, 1: 9});
+
+/* Peers, requests and memory are of processes: a row of a container or region leaves all of them, and says so. */
+const lineIn = (source, start) => source.slice(source.indexOf(start), source.indexOf(";\n", source.indexOf(start)) + 1);
+const peers = read("peers.js"), picking = ["const pickedRows", "const isPickKnown", "const isOfPick"].map(start => lineIn(peers, start)).join("\n");
+const isOfPick = row => new Function(`const state = {pick: {rows: new Set([0])}}, profile = {report: {rows: [${JSON.stringify(row)}]}};\n${picking}\nreturn isOfPick;`)();
+assert(isOfPick({pid: 7, comm: "server"})({pid: 7, comm: "server"}));
+assert(!isOfPick({pid: 7, comm: "server"})({pid: 8, comm: "server"}));
+assert(isOfPick({comm: "server"})({pid: 8, comm: "server"}));
+assert(!isOfPick({comm: "server"})({pid: 8, comm: "other"}));
+assert(isOfPick({container: "web"})({pid: 8, comm: "server"}));
+assert(isOfPick({region: "checkout"})({pid: 8, comm: "server"}));
+/* A percentile of joined rows is not theirs, which its column says. */
+const p99 = read("processes.js").split("\n").find(line => line.includes('["p99"'));
+assert(/larger, time, "[^"]*joined rows/.test(p99), p99);
