@@ -415,6 +415,17 @@ static __always_inline __u32 file_moved(const struct call_file *file, __u64 byte
 	return pipe_moved(&id, bytes, is_sent, bpf_ktime_get_ns());
 }
 
+/* No tracepoint has what splice() takes from a socket, and its socket is not known here as one
+ * whose peer can be looked up: that it happened is counted. */
+static __noinline int count_spliced(__u64 bytes)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	if (filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		counter_add(PKBPF_COUNTER_NETWORK_SPLICED, bytes);
+	return 0;
+}
+
 /* splice() moves bytes between two files, of which either may be a pipe. */
 static __always_inline __u32 moved_between(__u32 from, __u32 to, __u64 bytes, bool *ret_sent)
 {
@@ -425,6 +436,8 @@ static __always_inline __u32 moved_between(__u32 from, __u32 to, __u64 bytes, bo
 		find_file(from, &file);
 		if (file.type == S_IFIFO)
 			row = file_moved(&file, bytes, false);
+		else if (file.type == S_IFSOCK)
+			count_spliced(bytes);
 	}
 	find_file(to, &file);
 	if (file.type == S_IFIFO)

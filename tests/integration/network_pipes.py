@@ -14,7 +14,7 @@ import time
 
 from checks import check, read_report
 
-MESSAGES, BYTES, DELAY = 300, 5000, 0.4
+MESSAGES, BYTES, DELAY, SPLICED = 300, 5000, 0.4, 7000
 
 
 def write_all():
@@ -53,6 +53,20 @@ def sockets(path):
         connect(path)
 
 
+def splice():
+    """Bytes that go from a connection into a pipe without a message that the kernel tells of."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()) as client:
+        server = listener.accept()[0]
+        client.sendall(b"x" * SPLICED)
+        ends = os.pipe()
+        moved = 0
+        while moved < SPLICED:
+            moved += os.splice(server.fileno(), ends[1], SPLICED - moved)
+        for end in ends:
+            os.close(end)
+        server.close()
+
+
 def talk(folder):
     writer = subprocess.Popen([sys.executable, __file__, folder, "write"], stdout=subprocess.PIPE)
     reader = subprocess.Popen([sys.executable, __file__, folder, "read"], stdin=writer.stdout)
@@ -62,6 +76,7 @@ def talk(folder):
     child.stdout.read()
     child.wait()
     sockets(folder + "/sock")
+    splice()
     with open(folder + "/pids", "w", encoding="utf-8") as file:
         json.dump({"writer": writer.pid, "reader": reader.pid, "child": child.pid, "parent": os.getpid()}, file)
 
@@ -88,6 +103,10 @@ def judge(folder, report):
     check([row["connects"]["count"] for row in clients] == [2], f"two connections: {named}")
     check(failures == [(2, 4), (11, 3), (111, 5)], f"nothing there, full, refused: {failures}")
     check([row["accepted"] for row in named if row["role"] == "server"] == [2], "and two accepted")
+
+
+    counts = [counter["count"] for counter in report["counters"] if counter["name"] == "NETWORK_SPLICED"]
+    check(counts == [SPLICED], f"what splice() takes from a socket is in no row, which is said: {counts}")
 
 
 def main():

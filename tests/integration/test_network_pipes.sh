@@ -4,7 +4,7 @@
 # usage: test_network_pipes.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-command -v python3 >/dev/null || skip "no python3 here"
+python3 -c 'import os; os.splice' 2>/dev/null || skip "no python3 of 3.10 or later here"
 grep -q sock_send_length /sys/kernel/btf/vmlinux || skip "this kernel has no tracepoint sock_send_length"
 
 begin "pipes by their other ends, and connections of UNIX sockets"
@@ -12,5 +12,8 @@ record -e network -o report.json -o report.pkbpf -- python3 "$here/network_pipes
 checker "$here/network_pipes.py" "$work" report.json
 "$pkbpf" report -q report.pkbpf -f text --full --top 30 >text 2>&1 || fail "pkbpf report: $(cat text)"
 grep -q 'pipe of python' text || fail "people do not read of it: $(cat text)"
+
+"$pkbpf" report -q report.pkbpf >page
+grep -qF "; 6.84 KiB received by splice() in no row" page || fail "the page does not say what no row has: $(grep ^Network page)"
 
 conclude

@@ -3,6 +3,23 @@
 #include "base/cleanup.h"
 #include "report/summary.h"
 #include "report/text_peers.h"
+#include "rows/human.h"
+
+/* The heading says what no row has. */
+static void write_heading(const struct text_report *report)
+{
+	uint64_t spliced =
+		profile_info_read(report->profile)->counters[PKBPF_COUNTER_NETWORK_SPLICED];
+	char number[HUMAN_SIZE];
+
+	if (spliced)
+		text_heading(report,
+			     "Network, busiest peers first; %s received by splice() in no row",
+			     human_bytes(number, spliced));
+	else
+		text_heading(report, "Network, busiest peers first (response: last message to the "
+				     "answer)");
+}
 
 int summary_network(const struct summary *summary, size_t lines)
 {
@@ -17,8 +34,7 @@ int summary_network(const struct summary *summary, size_t lines)
 		shown = rows.count;
 	else if (shown < rows.count && shown > 1)
 		shown--;
-	text_heading(&summary->report, "Network, busiest peers first (response: last message to "
-				       "the answer)");
+	write_heading(&summary->report);
 	err = text_peer_messages(&summary->report, &rows, shown);
 	if (!err && lines > shown + 2)
 		text_more(&summary->report, rows.count - shown, "peers");
