@@ -170,6 +170,21 @@ C
 cc -o own own.c && record -e alloc --alloc -o out.folded -- ./own && [ -s out.alloc.folded ] &&
 	fail "samples of an allocator of its own: $(cat out.alloc.folded)"
 
+if command -v go >/dev/null; then
+	begin "a Go program, the heap of which is its own"
+	cat >linked.go <<'C'
+package main
+
+// #include <stdlib.h>
+import "C"
+
+func main() { C.free(C.malloc(1 << 20)) }
+C
+	HOME=$work go build -o golinked linked.go || fail "go build"
+	"$pkbpf" -e alloc --alloc -o go.txt -- ./golinked 2>said
+	grep -q 'allocations of Go in .*golinked are not sampled' said || fail "no word about Go: $(cat said)"
+fi
+
 begin "an allocator whose C++ operators do not call malloc() is named"
 cat >operators.cc <<'C'
 #include <cstddef>

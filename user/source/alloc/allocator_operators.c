@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "elf/elf_symbol.h"
+#include "elf/go_table.h"
 #include "source/regions/region_command.h"
 
 #define MAX_STRING_BYTES (64U << 20)
@@ -46,6 +47,11 @@ static void look_at_file(void *context, int fd, const char *path)
 		log_warning(log,
 			    "allocations by the C++ operators of %s are not sampled, unless these "
 			    "call malloc(); start the command alone and record it with --pid",
+			    path);
+	if (go_table_is_expected(&file))
+		log_warning(log,
+			    "allocations of Go in %s are not sampled, only those of C: its heap is "
+			    "not that of malloc(); net/http/pprof has it",
 			    path);
 	elf_file_done(&file);
 }
