@@ -88,11 +88,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         check = CHECKS.get(self.path)
         if not check or self.headers["Content-Type"] != "application/json":
             return self.answer(404)
+        encoding = self.headers.get("Content-Encoding", "plain")
+        # Profiles are taken as they are only.
+        if encoding == "gzip" and self.path == "/v1development/profiles":
+            return self.answer(415)
+        if encoding == "gzip":
+            body = gzip.decompress(body)
         if self.path not in refused:
             refused.add(self.path)
             return self.answer(503, b"not yet")
         try:
-            line = f'{self.path} {self.headers.get("X-Scope-OrgID")} {check(json.loads(body))}'
+            line = f'{self.path} {self.headers.get("X-Scope-OrgID")} {check(json.loads(body))} {encoding}'
         except (AssertionError, KeyError, ValueError) as error:
             line = f"{self.path} wrong: {error!r}"
         with open(f"{folder}/requests", "a") as file:

@@ -58,7 +58,7 @@ until_true has said 'missing/pkbpf.prom.*No such file or directory' || fail "not
 if command -v promtool >/dev/null; then
 	promtool check metrics <pkbpf.prom >lint 2>&1 || fail "promtool: $(head -n 3 lint)"
 fi
-until_true has requests '^/v1/metrics .*pkbpf_slices_total' || fail "no OTLP: $(cat said requests)"
+until_true has requests '^/v1/metrics .*pkbpf_slices_total.* gzip$' || fail "no OTLP: $(cat said requests)"
 grep wrong: requests && fail "a wrong request"
 curl -s "$url/metrics" | grep -q '^pkbpf_push_windows_total{target="otel",result="sent"} [1-9]' || fail "no metric of it"
 sleep 2
@@ -70,7 +70,7 @@ begin "a minute that was not sent is sent later, once"
 # The end of the run closed its minute.
 start
 until_true has requests '^/push.v1.PusherService/Push tenant .*process_cpu/' || fail "no profile: $(cat said requests)"
-until_true has requests '^/v1development/profiles .* spin_here=[1-9]' || fail "no OTLP profile: $(cat said requests)"
+until_true has requests '^/v1development/profiles .* spin_here=[1-9].* plain$' || fail "no OTLP profile: $(cat said requests)"
 windows=$(curl -s "$url/api/v1/windows?level=minute&from=-5m" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["windows"]))')
 sleep 2
 kill -INT $server

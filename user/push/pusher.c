@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/durable_file.h"
 #include "base/escape.h"
@@ -19,6 +20,7 @@
 #include "base/timed_wait.h"
 #include "history/history_time.h"
 #include "http/http_client.h"
+#include "push/gzip_body.h"
 #include "push/otlp_metrics.h"
 #include "push/otlp_profiles.h"
 #include "push/push_cursor.h"
@@ -38,6 +40,7 @@ struct target_state {
 	unsigned int failures, refusals; /* in a row */
 	uint64_t sent, failed, dropped, left_out;
 	int64_t lag_ns;
+	bool takes_plain_only; /* refused a packed body; the thread's */
 };
 
 struct pusher {
@@ -161,11 +164,16 @@ static bool stops(void *context)
 static enum sent post(struct pusher *pusher, const struct push_target *target,
 		      struct target_state *state, const char *url, const char *body, size_t size)
 {
-	const char *headers[PUSH_HEADERS_MAX + 2] = {"Content-Type: application/json"};
+	const char *headers[PUSH_HEADERS_MAX + 3] = {"Content-Type: application/json"};
+	_cleanup_free_ char *packed = NULL;
+	size_t packed_size = 0;
+	/* Receivers of OTLP take it; profiles for Pyroscope are packed themselves. */
+	bool is_packed = target->way != PUSH_PYROSCOPE && !state->takes_plain_only &&
+			 gzip_body(body, size, &packed, &packed_size) == 0;
 	struct http_request request = {.url = url,
 				       .headers = headers,
-				       .body = body,
-				       .size = size,
+				       .body = is_packed ? packed : body,
+				       .size = is_packed ? packed_size : size,
 				       .timeout_seconds = TIMEOUT_SECONDS,
 				       .is_cancelled = stops,
 				       .context = pusher};
@@ -175,6 +183,8 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 
 	for (size_t i = 0; i < target->header_count; i++)
 		headers[1 + i] = target->headers[i];
+	if (is_packed)
+		headers[1 + target->header_count] = GZIP_BODY_HEADER;
 	if ((!pusher->client && http_client_new(&pusher->client, &error) < 0) ||
 	    http_post(pusher->client, &request, &answer, &error) < 0) {
 		if (stops(pusher))
@@ -187,7 +197,10 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 		return SENT;
 	}
 	snprintf(why, sizeof(why), "answered %u: %.200s", answer.status, answer.text);
-	if (!push_is_refused(answer.status)) {
+	/* 415: unsupported media type. The next attempt is plain. */
+	if (is_packed && answer.status == 415)
+		state->takes_plain_only = true;
+	if (!push_is_refused(answer.status) || (is_packed && answer.status == 415)) {
 		note_failure(pusher, target, state, answer.retry_after_seconds, why);
 		return SENT_LATER;
 	}
