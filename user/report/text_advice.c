@@ -26,7 +26,9 @@ static const struct runtime runtimes[] = {
 	{"java", "libjvm.so", NULL, NULL, "Java",
 	 "\"pkbpf doctor --pid\" says why, and what names them"},
 	{"python", "libpython", "_PyEval_EvalFrameDefault", "py::", "Python",
-	 "start python3 with -X perf (3.12 and later)"},
+	 "they are known of CPython 3.8 to 3.15, and with -X perf of 3.12 and later"},
+	{"python", "libpython", "PyEval_EvalFrameEx", "py::", "Python",
+	 "they are known of CPython 3.8 and later only"},
 	{"dotnet", "libcoreclr", NULL, NULL, ".NET", "start it with DOTNET_PerfMapEnabled=1"},
 	/* Of these, names of interpreted functions are not known with any option. */
 	{"ruby", "libruby", "vm_exec_core", NULL, "Ruby",

@@ -266,6 +266,39 @@ static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
 	}
 }
 
+/* Interpreters of versions that are not known are seen by the function that runs others. */
+static void python_of_unknown_versions_is_advised(void **state)
+{
+	static const struct {
+		const char *interpreter, *advice;
+	} rows[] = {
+		{"PyEval_EvalFrameEx", "names; they are known of CPython 3.8 and later only."},
+		{"_PyEval_EvalFrameDefault", "names; they are known of CPython 3.8 to 3.15, and"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct fake_symbol symbols[] = {
+			FAKE_FUNCTION("/usr/bin/app", 0x1000, 0x1100, rows[i].interpreter)};
+		const struct format_options options = {.top = 10, .width = 200};
+		struct fake_machine *machine = fake_machine_new();
+		struct fake_profile fake;
+		char *text;
+
+		fake_profile_init(&fake, NULL);
+		profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
+		fake_process(machine, 100, 1, "python");
+		fake_map(machine, 100, 0x400000, 0x410000, 0x1000, "/usr/bin/app");
+		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010));
+		fake_profile_run(&fake, machine, symbols, ARRAY_SIZE(symbols));
+		text = fake_profile_write(&fake, "text", &options);
+		if (!line_with(text, rows[i].advice))
+			fail_msg("%s: %s", rows[i].interpreter, line_with(text, "Advice"));
+		free(text);
+		fake_profile_done(&fake);
+		fake_machine_free(machine);
+	}
+}
+
 static void few_samples_without_names_need_no_advice(void **state)
 {
 	char *text = generated_of("node", 1, 199);
@@ -286,6 +319,7 @@ int main(void)
 		cmocka_unit_test(limits_that_were_reached_are_told_with_how_full_they_are),
 		cmocka_unit_test(the_fullest_cgroup_comes_first_and_an_empty_one_tells_nothing),
 		cmocka_unit_test(programs_of_each_runtime_are_advised_how_to_have_names),
+		cmocka_unit_test(python_of_unknown_versions_is_advised),
 		cmocka_unit_test(few_samples_without_names_need_no_advice),
 	};
 
