@@ -251,7 +251,9 @@ static const struct option_row rows[] = {
 	 .text = "A hardware cycle counter is used where there is one, else the CPU clock."},
 	{'d', "duration", "TIME",
 	 "10, 10s, 500ms, 5m; default: until Ctrl-C or the exit of all targets", EVENTS,
-	 .form = OPTION_DURATION, AT(live.duration_ns)},
+	 .form = OPTION_DURATION, AT(live.duration_ns),
+	 .text = "A command that is still running then goes on to its end, which pkbpf waits for; "
+		 "Ctrl-C ends it. timeout(1) before the command ends it in time."},
 	{0, "counters", NULL,
 	 "count instructions, cycles, cache and branch misses of the targets, where the CPU shows "
 	 "its counters",
