@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Java code whose stacks have a known depth: recursion through an interface, synchronized methods and lambdas, with 31 calls of
+ * step() below each leaf(). Its threads work and sleep until it is killed.
+ * usage: java Depths FILE ROUNDS: makes the file after so many rounds of its first thread. */
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.LongUnaryOperator;
+
+public class Depths {
+	static final int DEPTH = 30;
+	static volatile long sink;
+
+	interface Node {
+		long step(int depth, long value);
+	}
+
+	static class Plain implements Node {
+		Node next;
+
+		public long step(int depth, long value) {
+			return depth == 0 ? leaf(value) : next.step(depth - 1, value * 31 + depth);
+		}
+	}
+
+	static class Locked implements Node {
+		Node next;
+
+		public synchronized long step(int depth, long value) {
+			return depth == 0 ? leaf(value) : next.step(depth - 1, value ^ depth);
+		}
+	}
+
+	static class Lambda implements Node {
+		Node next;
+
+		public long step(int depth, long value) {
+			if (depth == 0)
+				return leaf(value);
+			LongUnaryOperator call = x -> next.step(depth - 1, x + depth);
+			return call.applyAsLong(value);
+		}
+	}
+
+	static long leaf(long value) {
+		long sum = value;
+		for (int i = 0; i < 2000; i++)
+			sum = (sum * 6364136223846793005L + i) ^ (sum >>> 17);
+		sum += new StringBuilder().append(sum).append('x').toString().hashCode();
+		if ((sum & 255) == 0) {
+			try {
+				Thread.sleep(1);
+			} catch (InterruptedException e) {
+				return 0;
+			}
+		}
+		return sum;
+	}
+
+	static void work(String file, long rounds) {
+		Plain plain = new Plain();
+		Locked locked = new Locked();
+		Lambda lambda = new Lambda();
+		long sum = 0;
+
+		plain.next = locked;
+		locked.next = lambda;
+		lambda.next = plain;
+		for (long i = 0; true; i++) {
+			sum += plain.step(DEPTH, sum);
+			sink = sum;
+			if (i == rounds && file != null) {
+				try {
+					Files.createFile(Path.of(file));
+				} catch (Exception e) {
+					System.exit(1);
+				}
+			}
+		}
+	}
+
+	public static void main(String[] arguments) {
+		new Thread(() -> work(arguments[0], Long.parseLong(arguments[1])), "depths-0").start();
+		new Thread(() -> work(null, 0), "depths-1").start();
+	}
+}
