@@ -12,8 +12,11 @@
 #include "symbol/jit/hotspot_jvm.h"
 #include "symbol/jit/hotspot_place.h"
 
-/* A process without a JVM, or whose JVM is just starting, is searched again after this time. */
-#define SEARCH_REST_NS NS_PER_SECOND
+/* A process without a JVM, or whose JVM is just starting, is searched again after this time: at
+ * first, and later. Generated code of other run-times is no reason to search all the time. */
+#define FIRST_SEARCH_REST_NS (20 * NS_PER_MS)
+#define FIRST_SEARCHES	     100
+#define SEARCH_REST_NS	     NS_PER_SECOND
 /* Samples cause no more looks than one in this time. */
 #define LOOK_REST_NS	(5 * NS_PER_MS)
 #define METHOD_CHECK_NS NS_PER_SECOND
@@ -36,6 +39,7 @@ struct jvm {
 	size_t waiting;		 /* places from here on may have no code yet */
 	uint32_t first_number;
 	uint64_t next_search_ns, tried_ns, used_ns;
+	uint32_t searches;
 	bool is_unknown; /* a version that is not known */
 };
 
@@ -169,7 +173,9 @@ static void search(struct hotspot_history *history, struct jvm *jvm, uint64_t no
 	if (jvm->code.process || jvm->is_unknown || now_ns < jvm->next_search_ns || !space ||
 	    history->jvm_count >= HOTSPOT_HISTORY_MAX_JVMS)
 		return;
-	jvm->next_search_ns = now_ns + SEARCH_REST_NS;
+	jvm->next_search_ns =
+		now_ns + (jvm->searches < FIRST_SEARCHES ? FIRST_SEARCH_REST_NS : SEARCH_REST_NS);
+	jvm->searches++;
 	err = hotspot_jvm_find(process_table_files(history->processes), space, &jvm->pid, NULL,
 			       &jvm->code.process);
 	jvm->is_unknown = err == -ENOTSUP;
