@@ -249,9 +249,12 @@ static void find_handed_over(const struct analysis *analysis, const struct activ
 		 count = activity->waits[WAIT_CLASS_FUTEX].count +
 			 activity->waits[WAIT_CLASS_CONDITION].count +
 			 activity->waits[WAIT_CLASS_SEMAPHORE].count;
+	/* Waits that did not end were ended by nobody: threads of a pool without work. */
+	uint64_t ended_ns = by_timer ? wakers.timer_ns : wakers.value_ns;
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, HANDED_OVER);
 
+	time_ns = time_ns < ended_ns ? time_ns : ended_ns;
 	if (wakers.count < LEAST_SAMPLES || (!by_timer && !by_siblings) || !works(activity) ||
 	    (by_timer && !works_after_time_outs(analysis, activity, count)))
 		return;
