@@ -6,6 +6,8 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 examples=$here/../../user/manual/examples
+# Behind a shim of shells it is seen when it runs already.
+interpreter=$(python3 -c 'import sys; print(sys.executable)')
 
 begin "configuration of serve"
 "$pkbpf" serve --config "$examples/serve.conf" --check-config 2>err || fail "$(cat err)"
@@ -64,10 +66,10 @@ if command -v nginx >/dev/null; then
 fi
 
 begin "a training step: nested, with a percentage table and items per second by batch size"
-record -e offcpu --regions -f text -o step.txt -o step.json -- python3 "$examples/training_step.py" 64 20 &&
+record -e offcpu --regions -f text -o step.txt -o step.json -- "$interpreter" "$examples/training_step.py" 64 20 &&
 	checker "$here/regions_check.py" counts step.json step=20 load=20 compute=20 optimizer=20
 grep -q '^Regions of python' step.txt && grep -qE '^   compute +20 .*%' step.txt || fail "no table: $(cat step.txt)"
-record -e offcpu --regions -o half.json -- python3 "$examples/training_step.py" 32 20 &&
+record -e offcpu --regions -o half.json -- "$interpreter" "$examples/training_step.py" 32 20 &&
 	checker - step.json half.json <<-'END'
 		import json, sys
 		from checks import check
@@ -78,7 +80,7 @@ record -e offcpu --regions -o half.json -- python3 "$examples/training_step.py" 
 	END
 
 begin "a web request: which of its parts is slow, and on which stacks"
-record -e offcpu --region-frames -o web.json -o web.folded -- python3 "$examples/web_request.py" 100 &&
+record -e offcpu --region-frames -o web.json -o web.folded -- "$interpreter" "$examples/web_request.py" 100 &&
 	checker "$here/regions_check.py" counts web.json request=100 render=100 send=100 database=10
 [ "$(total ';[[]request];[[]database];.*sleep' web.folded)" -ge 198000 ] ||
 	fail "the waits of the database are not below it: $(grep -c '\[database\]' web.folded) stacks"
