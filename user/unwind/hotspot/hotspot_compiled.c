@@ -156,12 +156,13 @@ static bool put_first_instruction_back(struct hotspot_rows *rows)
 	const struct hotspot_blob *blob = rows->blob;
 	uint64_t at = blob->verified_entry - blob->code_begin;
 	uint32_t room = (blob->frame_words - 1) * WORD_BYTES;
-	const uint8_t *entry = rows->code + at, *behind = entry + COVERED_BYTES;
+	const uint8_t *behind;
 	int32_t distance;
 
-	if (at >= rows->size || rows->size - at < COVERED_BYTES + 4 || entry[0] != JUMP)
+	if (at >= rows->size || rows->size - at < COVERED_BYTES + 4 || rows->code[at] != JUMP)
 		return true;
-	memcpy(&distance, entry + 1, sizeof(distance));
+	behind = rows->code + at + COVERED_BYTES;
+	memcpy(&distance, rows->code + at + 1, sizeof(distance));
 	if (at + JUMP_BYTES + (uint64_t)distance < rows->size)
 		return true;
 	if (rows->capacity < rows->size) {
