@@ -118,6 +118,23 @@ cmp again.json live/o.json || fail "all of it has other figures"
 run 2 -q --slice 1s -d 1 -o x.json
 says err "pkbpf: --slice requires an output that is written in slices, such as -o FILE.pkbpf"
 
+begin "each slice expects its own samples"
+record -F 4999 -e cpu --slice 100ms -o many.pkbpf -- "$workloads/spin" 2
+mkdir slices
+for number in {1..15}; do
+	"$pkbpf" report -q many.pkbpf --from $((number * 100))ms --to $((number * 100 + 100))ms -o "slices/$number.json" 2>err ||
+		[ $? = 4 ] || fail "$(cat err)"
+done
+checker - slices/*.json <<'END'
+import json, sys
+from checks import check, end
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        samples = json.load(file)["samples"]
+    check(samples["expected"] == samples["recorded"] + samples["lost"], f"{path}: {samples}")
+end()
+END
+
 begin "a full disk is an error"
 mkdir full
 if mount -t tmpfs -o size=4k tmpfs full 2>/dev/null; then

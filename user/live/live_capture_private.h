@@ -4,6 +4,7 @@
 #define PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
 
 #include "base/array.h"
+#include "live/expected_samples.h"
 #include "live/live_capture.h"
 #include "live/memory_limit.h"
 #include "live/overhead_limit.h"
@@ -49,6 +50,7 @@ struct live_capture {
 	struct pkbpf_shed_control shed;		     /* what the caller wants left out */
 	ARRAY_OF(struct live_edge)
 	edges; /* of slices that are not taken yet, but the first: before */
+	struct expected_samples expected;
 	struct device_names device_names;
 	uint64_t note_devices_ns; /* not before */
 	uint64_t start_ns, end_ns;

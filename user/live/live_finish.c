@@ -49,6 +49,21 @@ static void fill_counters(const struct profile *profile, const struct live_edge 
 	counters[PKBPF_COUNTER_PROCESSES_GROUPED] = profile_grouped_processes(profile);
 }
 
+/* captured: at the end of the slice, which ends the capture or not. */
+static void fill_expected(struct live_capture *live, const uint64_t *captured, bool is_last,
+			  struct profile *profile)
+{
+	struct profile_account account = profile_account(profile);
+	struct profile_info *info = profile_info(profile);
+
+	if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU))
+		return;
+	info->counters[PKBPF_COUNTER_CPU_EXPECTED] =
+		is_last ? expected_samples_rest(&live->expected,
+						captured[PKBPF_COUNTER_CPU_EXPECTED])
+			: expected_samples_of_slice(&live->expected, &account);
+}
+
 /* Of a slice that ends with this edge; NULL: with the capture. */
 static void fill_cost(struct live_capture *live, const struct live_edge *end,
 		      struct profile *profile)
@@ -61,6 +76,7 @@ static void fill_cost(struct live_capture *live, const struct live_edge *end,
 	if (!end)
 		live_memory_counters(live, counters);
 	fill_counters(profile, before, end ? end->counters : counters, info->counters);
+	fill_expected(live, end ? end->counters : counters, !end, profile);
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 	if (end)
 		info->bpf_cpu_ns = end->bpf_cpu_ns;
