@@ -25,6 +25,7 @@ start_jvm() {
 	rm -f ready
 	"$bin/java" "$@" -cp classes Names ready "$rounds" >java.out 2>&1 &
 	jvm=$!
+	rm -f "/tmp/perf-$jvm.map" # of an earlier process with this pid
 	wait_until 60 test -e ready && return
 	fail "not ready: $(tail -n 3 java.out)"
 	end_jvm
