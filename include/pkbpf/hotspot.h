@@ -9,8 +9,8 @@
 
 /*
  * One word of a user stack, behind the word of the interpreter's code. It is a kind of its own
- * among the words of Python frames (pkbpf/python.h). A rule with PKBPF_CFA_FP_DEREF and PKBPF_RA_FP
- * tells the frames that have one.
+ * among the words of Python frames (pkbpf/python.h). Frames with such a word have a rule with
+ * PKBPF_CFA_FP_DEREF and PKBPF_RA_FP.
  *
  * Bits: 63 to 60 are 1011, then 16 of the address of the bytecode, then 44 of the Method* / 8.
  */
@@ -21,7 +21,7 @@
 /* Where the frame has them, from its frame pointer (src/hotspot/cpu/x86/frame_x86.hpp). In the leaf
  * the address of the bytecode is in r13. */
 #define PKBPF_HOTSPOT_METHOD_AT	    (-24)
-#define PKBPF_HOTSPOT_BYTECODE_AT   (-64) /* in 8 it is another one */
+#define PKBPF_HOTSPOT_BYTECODE_AT   (-64) /* JDK 8: -56 */
 #define PKBPF_HOTSPOT_LEAF_BYTECODE 13	  /* DWARF register number */
 
 static inline int pkbpf_is_hotspot(__u64 word)

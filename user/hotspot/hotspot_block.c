@@ -10,6 +10,8 @@
 #include "hotspot/hotspot_debug_data.h"
 
 #define MAX_STRUCT_BYTES 1024U
+/* A system call takes as long as copying so many bytes. */
+#define CALL_BYTES 512U
 
 static const struct {
 	const char *name;
@@ -43,7 +45,7 @@ static enum hotspot_kind kind_of(const char *name)
 static int read_bytes(struct hotspot_block_reader *reader, uint64_t address, void *buffer,
 		      size_t size)
 {
-	reader->read_bytes += size;
+	reader->read_bytes += size + CALL_BYTES;
 	return hotspot_read(reader->memory, address, buffer, size);
 }
 
@@ -121,18 +123,22 @@ static int read_name(struct hotspot_block_reader *reader, size_t size)
 	if (address == reader->name_address)
 		return 0;
 	reader->name_address = 0;
+	reader->read_bytes += CALL_BYTES;
 	err = hotspot_read_string(reader->memory, address, reader->name, sizeof(reader->name));
 	if (!err)
 		reader->name_address = address;
 	return err;
 }
 
-uint64_t hotspot_block_identity(struct hotspot_block_reader *reader, uint64_t start)
+uint64_t hotspot_block_identity(struct hotspot_block_reader *reader, uint64_t start, uint64_t limit)
 {
 	const struct hotspot_layout *layout = reader->layout;
 	size_t size = layout->block_header_size + layout->nmethod_struct_size;
 
-	if (size > MAX_STRUCT_BYTES || !reserve(reader, size) ||
+	/* The last block of a heap may be smaller than a method. */
+	if (size > limit - start)
+		size = (size_t)(limit - start);
+	if (size > MAX_STRUCT_BYTES || size < layout->block_header_size || !reserve(reader, size) ||
 	    read_bytes(reader, start, reader->bytes, size) || read_name(reader, size) ||
 	    !hotspot_field_get(reader->bytes, size, layout->at.block_used))
 		return 0;

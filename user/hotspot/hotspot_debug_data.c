@@ -162,8 +162,10 @@ static int copy_parts(struct hotspot_block_reader *reader, size_t size, const st
 		return err; /* The blob has the copy. */
 	blob->pc_count = take_pcs(reader->layout, raw, pcs, blob,
 				  (struct hotspot_pc *)(void *)(copy + metadata));
-	listed->content = hash_bytes(copy, kept + scopes, listed->content);
-	listed->copied_bytes = kept + scopes;
+	/* Limits among the PcDescs leave room without contents. */
+	listed->content = hash_bytes(copy, metadata, listed->content);
+	listed->content = hash_bytes(copy + kept, scopes + pcs, listed->content);
+	listed->copied_bytes = kept + scopes + pcs;
 	return 0;
 }
 
@@ -171,13 +173,18 @@ int hotspot_debug_data_read(struct hotspot_block_reader *reader, size_t size, si
 			    struct hotspot_listed *listed)
 {
 	struct parts parts = {0};
+	uint64_t pcs;
 
 	if (!listed->blob.method)
 		return 0;
+	if (reader->layout->pc_struct_size < sizeof(struct hotspot_pc))
+		return -EBADMSG;
 	find_parts(reader, size, listed->blob.address, &parts);
 	if (!is_sound(parts.pcs) || !is_sound(parts.scopes) || !is_sound(parts.metadata))
 		return -EAGAIN;
-	if ((parts.pcs.end - parts.pcs.begin) + (parts.scopes.end - parts.scopes.begin) +
+	/* The copy as it is, which is kept, too. */
+	pcs = parts.pcs.end - parts.pcs.begin;
+	if (2 * pcs + (parts.scopes.end - parts.scopes.begin) +
 		    (parts.metadata.end - parts.metadata.begin) >
 	    copy_limit)
 		return 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 16 bytes to 64 KiB; HotSpot takes 64 or 128. */
+/* 64 bytes to 64 KiB; HotSpot takes 64 or 128. */
 #define MIN_LOG2 6
 #define MAX_LOG2 16
 
@@ -85,7 +85,7 @@ static int by_address(const void *a, const void *b)
 int hotspot_heaps_read(const struct hotspot_layout *layout, uint64_t bias,
 		       const struct hotspot_memory *memory, struct hotspot_heaps *ret_heaps)
 {
-	uint64_t addresses[HOTSPOT_MAX_HEAPS];
+	uint64_t addresses[HOTSPOT_MAX_HEAPS], reserved = 0;
 	size_t count = 0;
 	int err = list_heaps(layout, bias, memory, addresses, &count);
 
@@ -99,6 +99,11 @@ int hotspot_heaps_read(const struct hotspot_layout *layout, uint64_t bias,
 		err = hotspot_read(memory, addresses[i], heap->bytes, layout->heap_struct_size);
 		if (!err)
 			err = check_heap(layout, heap);
+		if (!err)
+			reserved += heap->range.reserved_end - heap->range.start;
+		/* No JVM reserves more; the maps of all are read at each change. */
+		if (reserved > HOTSPOT_MAX_ALL_HEAPS_BYTES)
+			err = -EBADMSG;
 	}
 	if (err)
 		return err;

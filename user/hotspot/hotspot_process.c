@@ -14,9 +14,10 @@
 
 /* Bytes that one look may read: what is left over is read by the next ones. */
 #define MAX_LOOK_BYTES (32U << 20)
-/* A look with changes is followed by so many times its CPU time without one: 2 % of a CPU. */
+/* A look with changes is followed by so many times its CPU time without one: 2 % of a CPU, for
+ * looks of up to 100 ms. */
 #define REST_TIMES  50
-#define MAX_REST_NS NS_PER_SECOND
+#define MAX_REST_NS (5 * NS_PER_SECOND)
 /* A block that was freed and taken again by one of the same size shows in its header alone. All
  * headers are read so many times their cost apart: 0.5 % of a CPU. */
 #define CHECK_TIMES 200
@@ -31,6 +32,7 @@ struct hotspot_process {
 	uint64_t next_serial, dropped;
 	size_t copied_bytes;
 	bool is_unsettled; /* something has to be read again at the next look */
+	bool is_unchecked; /* the last look with changes has not read all headers */
 	uint64_t next_look_ns, next_check_ns, looked_ns;
 };
 
@@ -177,7 +179,7 @@ static void settle(struct look *look, struct hotspot_listed *listed)
 	}
 }
 
-/* Whether the map says of a block what it said before. */
+/* Is the part of a block in the map unchanged? */
 static bool map_is_same(const struct look *look, const struct hotspot_blob *blob)
 {
 	const struct hotspot_heap *heap = look->heap, *before = look->before;
@@ -187,7 +189,6 @@ static bool map_is_same(const struct look *look, const struct hotspot_blob *blob
 		return false;
 	first = (size_t)((blob->start - heap->range.start) >> heap->log2_segment_size);
 	count = (size_t)((blob->end - blob->start) >> heap->log2_segment_size);
-	/* and the segment behind it, where another block begins or nothing */
 	if (first + count > heap->map_size || first + count > before->map_size)
 		return false;
 	return !memcmp(heap->map + first, before->map + first, count);
@@ -197,8 +198,8 @@ static bool is_same_blob(struct look *look, const struct hotspot_listed *listed)
 {
 	if (!look->checks && map_is_same(look, &listed->blob))
 		return true;
-	return hotspot_block_identity(&look->process->reader, listed->blob.start) ==
-	       listed->identity;
+	return hotspot_block_identity(&look->process->reader, listed->blob.start,
+				      look->heap->range.end) == listed->identity;
 }
 
 static void see_block(struct look *look, uint64_t start)
@@ -256,6 +257,7 @@ static int list_all(struct look *look, struct hotspot_heaps *heaps)
 	struct hotspot_process *process = look->process;
 
 	process->reader.read_bytes = 0;
+	process->dropped = 0;
 	for (size_t i = 0; i < heaps->count; i++) {
 		look->before = heap_before(process, &heaps->items[i]);
 		see_heap(look, &heaps->items[i]);
@@ -299,7 +301,7 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 	result = hotspot_heaps_read(&process->layout, process->bias, &process->memory, &heaps);
 	if (result)
 		return result;
-	if (!process->is_unsettled &&
+	if (!process->is_unsettled && !(process->is_unchecked && look.checks) &&
 	    hotspot_heaps_equal(&process->layout, &heaps, &process->heaps)) {
 		process->looked_ns = now_ns;
 		return 0;
@@ -308,9 +310,11 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 	result = hotspot_heaps_read_maps(&process->memory, &heaps);
 	if (result) {
 		hotspot_heaps_done(&heaps);
+		rest(process, now_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, false);
 		return result;
 	}
 	result = list_all(&look, &heaps);
+	process->is_unchecked = !look.checks;
 	process->looked_ns = now_ns;
 	rest(process, now_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, look.checks);
 	return result;

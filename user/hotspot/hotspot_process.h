@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The code heaps of one process with a HotSpot JVM: what is in them, and what has changed. Reads
+ * The code heaps of one process with a HotSpot JVM: contents and changes. Reads
  * memory only; nothing is stopped, and nothing is written to it.
  *
  * A change is noticed by the CodeHeap structures, which differ whenever a blob comes or goes. Then
@@ -18,16 +18,18 @@
 #include "hotspot/hotspot_blob.h"
 #include "hotspot/hotspot_layout.h"
 
-#define HOTSPOT_MAX_HEAPS      16
-#define HOTSPOT_MAX_HEAP_BYTES (1ULL << 30)
-#define HOTSPOT_MAX_BLOBS      65536
-#define HOTSPOT_MAX_COPY_BYTES (16U << 20)
-#define HOTSPOT_MAX_CODELETS   4096
+#define HOTSPOT_MAX_HEAPS	    16
+#define HOTSPOT_MAX_HEAP_BYTES	    (1ULL << 30)
+#define HOTSPOT_MAX_ALL_HEAPS_BYTES (2ULL << 30)
+#define HOTSPOT_MAX_BLOBS	    65536
+#define HOTSPOT_MAX_COPY_BYTES	    (16U << 20)
+#define HOTSPOT_MAX_CODELETS	    4096
 
 struct hotspot_process;
 
-/* What happens during hotspot_process_look(). Either may be NULL. Neither may call
- * hotspot_process_look() or hotspot_process_free(). */
+/* What happens during hotspot_process_look(). Either may be NULL. Neither may call functions of the
+ * process but hotspot_process_memory(), _codelets() and _stubs(): its list of blobs is being made.
+ */
 struct hotspot_process_ops {
 	/* A blob is complete; it stays at this address until gone_blob(). Owner sets blob->user. */
 	void (*new_blob)(void *context, struct hotspot_blob *blob);
@@ -59,9 +61,9 @@ void hotspot_process_free(struct hotspot_process *process);
 /*
  * Looks for changes, at `now_ns` (CLOCK_MONOTONIC). 1: there were some; 0: none, at the cost of a
  * few system calls, or it is too early: a look that found changes is followed by a rest of 50 times
- * its CPU time, at most a second; negative errno: -ESRCH, -EPERM, -EFAULT of memory, -EBADMSG: what
- * is there is no code cache (a JVM that is just starting; ask again), -ENOMEM. After an error blobs
- * known before stay.
+ * its CPU time, at most five seconds; negative errno: -ESRCH, -EPERM, -EFAULT of memory, -EBADMSG:
+ * what is there is no code cache (a JVM that is just starting; ask again), -ENOMEM. After an error
+ * blobs known before stay.
  */
 int hotspot_process_look(struct hotspot_process *process, const struct hotspot_process_ops *ops,
 			 uint64_t now_ns);
@@ -82,7 +84,7 @@ size_t hotspot_process_blob_count(const struct hotspot_process *process);
 struct hotspot_blob *hotspot_process_blob(const struct hotspot_process *process, size_t index);
 /* The blob whose block has the address; NULL: none. */
 struct hotspot_blob *hotspot_process_find(const struct hotspot_process *process, uint64_t address);
-/* Blobs that were left out because of the bounds. */
+/* Blobs that the last look with changes has left out because of the bounds. */
 uint64_t hotspot_process_dropped(const struct hotspot_process *process);
 
 /* Copies the parts of the interpreter, by address. Returns how many there are, at most `limit`; 0:

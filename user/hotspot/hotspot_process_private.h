@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What files of this room ask a process for; nobody else includes this. */
+/* For files of this directory only. */
 #ifndef PKBPF_HOTSPOT_HOTSPOT_PROCESS_PRIVATE_H
 #define PKBPF_HOTSPOT_HOTSPOT_PROCESS_PRIVATE_H
 

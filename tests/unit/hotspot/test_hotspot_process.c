@@ -270,13 +270,48 @@ static void test_no_heap(void **state)
 static void test_overlapping_blocks(void **state)
 {
 	struct watch watch;
+	uint64_t inner;
 
 	(void)state;
 	begin(&watch, 17);
 	fake_method(watch.fake, 0x5000, 7, &debug);
+	inner = FAKE_HEAP + 8 * FAKE_SEGMENT;
+	fake_set(watch.fake, inner, watch.fake->layout.at.block_length, 4);
+	fake_set(watch.fake, inner, watch.fake->layout.at.block_used, 1);
+	inner += watch.fake->layout.block_header_size;
+	fake_set(watch.fake, inner, watch.fake->layout.at.blob_name, fake_string(watch.fake, "x"));
+	fake_set(watch.fake, inner, watch.fake->layout.at.blob_size, 4 * FAKE_SEGMENT - 16);
+	fake_set(watch.fake, inner, watch.fake->layout.at.blob_code_begin, inner + 300);
+	fake_set(watch.fake, inner, watch.fake->layout.at.blob_code_end, inner + 400);
 	memset(watch.fake->bytes + (watch.fake->map - FAKE_BIAS), 0, FAKE_HEAP_SEGMENTS);
 	look(&watch);
 	assert_int_equal(hotspot_process_blob_count(watch.process), 1);
+	end(&watch);
+}
+
+/* The same size at the same place: only the header tells, which not every look reads. */
+static void test_replaced_between_checks(void **state)
+{
+	struct watch watch;
+	struct hotspot_process_ops ops = {on_new, on_gone, &watch};
+	uint64_t method;
+
+	(void)state;
+	begin(&watch, 17);
+	method = fake_method(watch.fake, 0x5000, 7, &debug);
+	look(&watch);
+	look(&watch);
+	fake_touch_heap(watch.fake);
+	look(&watch);
+	fake_set(watch.fake, method, watch.fake->layout.at.nmethod_compile_id, 8);
+	fake_touch_heap(watch.fake);
+	assert_int_equal(
+		hotspot_process_look(watch.process, &ops, hotspot_process_next_look(watch.process)),
+		0);
+	/* Nothing has changed since. */
+	assert_int_equal(look(&watch), 1);
+	assert_int_equal(watch.went, 1);
+	assert_int_equal(hotspot_process_blob(watch.process, 0)->compile_id, 8);
 	end(&watch);
 }
 
@@ -342,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_no_heap),
 		cmocka_unit_test(test_overlapping_blocks),
+		cmocka_unit_test(test_replaced_between_checks),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_codelets),
 	};
