@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,9 +43,9 @@ static void end(struct fixture *fixture)
 	plain_memory_done(&fixture->plain);
 }
 
-/* Rule 5 everywhere, but rule 6 in a blob at an offset. */
-static void set(struct fixture *fixture, struct table_live *live, uint32_t pages, uint32_t blob_at,
-		int32_t size)
+/* Rule 5 everywhere, but rule 6 in a blob at an offset. Returns what table_live_set() does. */
+static int try_set(struct fixture *fixture, struct table_live *live, uint32_t pages,
+		   uint32_t blob_at, int32_t size)
 {
 	const struct pkbpf_unwind_rule rules[] = {
 		[RULE_ID_FIXED_COUNT] = {.cfa = PKBPF_CFA_PENDING},
@@ -58,9 +59,14 @@ static void set(struct fixture *fixture, struct table_live *live, uint32_t pages
 	hotspot_table_add(table, TEXT + blob_at, TEXT + blob_at + 64, &row, 1);
 	finished = hotspot_table_finish(table);
 	assert_non_null(finished);
-	assert_int_equal(table_live_set(fixture->cache, live, finished, rules,
-					sizeof(rules) / sizeof(rules[0])),
-			 0);
+	return table_live_set(fixture->cache, live, finished, rules,
+			      sizeof(rules) / sizeof(rules[0]));
+}
+
+static void set(struct fixture *fixture, struct table_live *live, uint32_t pages, uint32_t blob_at,
+		int32_t size)
+{
+	assert_int_equal(try_set(fixture, live, pages, blob_at, size), 0);
 }
 
 /* As the kernel side finds it; PKBPF_CFA_NONE: no table, or no rule. */
@@ -167,12 +173,30 @@ static void a_dropped_number_is_not_given_to_another_at_once(void **state)
 	end(&fixture);
 }
 
+/* Tables of files need the rest. */
+static void half_of_the_pages_is_for_all(void **state)
+{
+	struct fixture fixture;
+	struct table_live *one, *other;
+
+	(void)state;
+	begin(&fixture);
+	one = table_live_new(fixture.cache);
+	other = table_live_new(fixture.cache);
+	set(&fixture, one, 20, PAGE, 48);
+	assert_int_equal(try_set(&fixture, other, 20, PAGE, 64), -ENOSPC);
+	set(&fixture, other, 12, PAGE, 64);
+	await(&fixture, other, PAGE, 64);
+	end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(publishes_each_change),
 		cmocka_unit_test(two_are_apart_and_room_is_used_again),
 		cmocka_unit_test(a_dropped_number_is_not_given_to_another_at_once),
+		cmocka_unit_test(half_of_the_pages_is_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

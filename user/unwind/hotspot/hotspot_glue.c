@@ -126,7 +126,7 @@ static bool find_return(const struct glue *leave, uint8_t *ret_address, uint8_t 
 static void pass_return(struct glue *glue)
 {
 	struct glue pop, jump;
-	uint8_t address, stack_pointer;
+	uint8_t address = 0, stack_pointer = 0;
 
 	if (!find_return(glue, &address, &stack_pointer, &pop, &jump))
 		return;

@@ -28,7 +28,9 @@ struct hotspot_rows {
 	size_t last_at;
 	bool gave;
 	struct x86_frame frame; /* before the next instruction */
-	int16_t thread_return;	/* where in its thread a return address is */
+	size_t frame_known_to;	/* of stub routines: has_frame holds at this offset */
+	bool has_frame;
+	int16_t thread_return; /* where in its thread a return address is */
 };
 
 /* A rule holds from an offset on; one before the last offset is ignored. */

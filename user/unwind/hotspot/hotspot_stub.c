@@ -51,20 +51,25 @@ static bool find_starts(struct hotspot_rows *rows)
 	return true;
 }
 
-/* Whether the routine that `at` is in has set up a frame pointer, and not taken it down. */
-static bool has_frame_pointer(const struct hotspot_rows *rows, size_t at)
+/* Is a frame pointer set up before `at`, and not taken down? Asked for ascending offsets, so each
+ * byte is looked at once. */
+static bool has_frame_pointer(struct hotspot_rows *rows, size_t at)
 {
 	static const uint8_t enter[2][4] = {{0x55, 0x48, 0x8b, 0xec}, {0x55, 0x48, 0x89, 0xe5}};
 
-	for (; at >= 4; at--) {
-		const uint8_t *code = rows->code + at - 4;
+	while (rows->frame_known_to < at) {
+		size_t end = ++rows->frame_known_to;
+		const uint8_t *code;
 
+		if (end < sizeof(enter[0]))
+			continue;
+		code = rows->code + end - sizeof(enter[0]);
 		if (code[3] == RETURN && code[2] == LEAVE)
-			return false;
-		if (memcmp(code, enter[0], 4) == 0 || memcmp(code, enter[1], 4) == 0)
-			return true;
+			rows->has_frame = false;
+		else if (memcmp(code, enter[0], 4) == 0 || memcmp(code, enter[1], 4) == 0)
+			rows->has_frame = true;
 	}
-	return false;
+	return rows->has_frame;
 }
 
 static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
@@ -91,6 +96,8 @@ int hotspot_rows_of_stubs(struct hotspot_rows *rows)
 
 	if (!find_starts(rows))
 		return -ENOMEM;
+	rows->frame_known_to = 0;
+	rows->has_frame = false;
 	undescribed_code_set_starts(rows->undescribed, rows->starts.items, rows->starts.count);
 	return undescribed_code_run(rows->undescribed, &piece, take_row, rows) ? 0 : -ENOMEM;
 }

@@ -22,8 +22,14 @@
 #define FEW_TRIES    20
 /* A pause of this many times the CPU time follows. */
 #define REST_PER_WORK 50
-/* Longest stretch of work, so that nothing else waits. */
+/* Work of one poll and of one process in it, after which others get their turn. */
+#define POLL_NS	 (40 * NS_PER_MS)
 #define SLICE_NS (20 * NS_PER_MS)
+/* Rows that a stack needs are made at once, for a tenth of the time, and so much at a time. */
+#define STACK_PART 10
+#define STACK_NS   (200 * NS_PER_MS)
+/* Stacks of a process that has ended arrive so much later. */
+#define ENDED_KEPT_NS (3 * NS_PER_SECOND)
 /* Minimum interval of looks for the sake of one stack. */
 #define LOOK_FOR_STACK_NS (10 * NS_PER_MS)
 
@@ -32,13 +38,13 @@ struct blob_rows {
 	struct hotspot_row rows[];
 };
 
-enum jvm_state { JVM_STARTING, JVM_FOLLOWED, JVM_UNKNOWN };
+enum jvm_state { JVM_STARTING, JVM_FOLLOWED, JVM_UNKNOWN, JVM_ENDED };
 
 struct jvm {
 	struct hotspot_tracker *tracker;
 	uint32_t pid;
 	enum jvm_state state;
-	uint64_t born_ns, bias, next_ns, looked_ns, changed_ns, generation, first_left_ns;
+	uint64_t serial, born_ns, bias, next_ns, looked_ns, changed_ns, generation, first_left_ns;
 	unsigned int tries;
 	struct hotspot_image image;
 	struct hotspot_memory memory;
@@ -53,10 +59,11 @@ struct jvm {
 struct hotspot_tracker {
 	const struct log *log;
 	struct jvm *jvms[HOTSPOT_TRACKER_PROCESSES];
-	size_t count;
+	size_t count, next_polled;
 	struct hotspot_rows *work;
-	uint64_t rest_until_ns;
-	struct hotspot_tracker_stats stats;
+	uint64_t rest_until_ns, last_serial;
+	uint64_t stack_ns, stack_filled_ns; /* CPU time left for stacks, and when it was counted */
+	bool said_full;
 	/* of the blob in progress */
 	ARRAY_OF(struct hotspot_row) rows;
 	struct jvm *jvm;
@@ -135,6 +142,14 @@ void hotspot_tracker_forget(struct hotspot_tracker *tracker, uint32_t pid)
 	}
 }
 
+/* Of those that ended before `now_ns` - ENDED_KEPT_NS. */
+static void forget_ended(struct hotspot_tracker *tracker, uint64_t now_ns)
+{
+	for (size_t i = tracker->count; i-- > 0;)
+		if (tracker->jvms[i]->state == JVM_ENDED && now_ns >= tracker->jvms[i]->next_ns)
+			hotspot_tracker_forget(tracker, tracker->jvms[i]->pid);
+}
+
 void hotspot_tracker_follow(struct hotspot_tracker *tracker, uint32_t pid, uint64_t born_ns,
 			    const struct hotspot_image *image, uint64_t bias, const char *path)
 {
@@ -144,12 +159,22 @@ void hotspot_tracker_follow(struct hotspot_tracker *tracker, uint32_t pid, uint6
 		return;
 	hotspot_tracker_forget(tracker, pid);
 	if (tracker->count == HOTSPOT_TRACKER_PROCESSES)
+		forget_ended(tracker, UINT64_MAX);
+	if (tracker->count == HOTSPOT_TRACKER_PROCESSES) {
+		if (!tracker->said_full)
+			log_warning(tracker->log,
+				    "code of JVM %u and later ones is not listed: limit of %d JVMs "
+				    "at a time; choose targets",
+				    pid, HOTSPOT_TRACKER_PROCESSES);
+		tracker->said_full = true;
 		return;
+	}
 	jvm = calloc(1, sizeof(*jvm));
 	if (!jvm)
 		return;
 	jvm->tracker = tracker;
 	jvm->pid = pid;
+	jvm->serial = ++tracker->last_serial;
 	jvm->born_ns = born_ns;
 	jvm->bias = bias;
 	jvm->image = *image;
@@ -234,7 +259,6 @@ static void make_rows(struct jvm *jvm, struct hotspot_blob *blob)
 	jvm->row_count += rows->count;
 	jvm->generation++;
 	jvm->changed_ns = clock_now_ns();
-	tracker->stats.made++;
 }
 
 /* The same when it was listed before. */
@@ -286,7 +310,7 @@ static void say_unknown(struct hotspot_tracker *tracker, const struct jvm *jvm,
 			return;
 	log_warning(tracker->log,
 		    "%s: this version of Java (%s) is not known: %s not found; stacks of its code "
-		    "are whole with -XX:+PreserveFramePointer only",
+		    "are complete with -XX:+PreserveFramePointer only",
 		    jvm->path, escape_terminal(version, sizeof(version), layout->version),
 		    escape_terminal(missing, sizeof(missing), layout->missing));
 }
@@ -304,6 +328,11 @@ static void start(struct jvm *jvm, uint64_t now_ns)
 		jvm->state = JVM_UNKNOWN;
 		if (err == -ENOTSUP)
 			say_unknown(jvm->tracker, jvm, &layout);
+		else
+			log_warning(jvm->tracker->log,
+				    "the JVM's description of its code cannot be read in process "
+				    "%u: %s; run as root, or with CAP_SYS_PTRACE",
+				    jvm->pid, strerror(-err));
 		return;
 	}
 	jvm->rules = rule_set_new();
@@ -321,8 +350,9 @@ static bool look(struct jvm *jvm, uint64_t now_ns)
 	jvm->next_ns = now_ns + HOTSPOT_TRACKER_LOOK_NS;
 	jvm->looked_ns = now_ns;
 	err = hotspot_process_look(jvm->process, &ops, now_ns);
-	jvm->tracker->stats.looks++;
-	jvm->tracker->stats.changes += err > 0;
+	/* The library without a JVM that runs: other code of the process is not Java's. */
+	if (err == -EBADMSG && !hotspot_process_heap_count(jvm->process) && ++jvm->tries >= TRIES)
+		jvm->state = JVM_UNKNOWN;
 	return err != -ESRCH;
 }
 
@@ -342,18 +372,24 @@ static void work_off(struct jvm *jvm, uint64_t budget_ns)
 	}
 }
 
-/* Returns false when the process has ended. */
-static bool poll_one(struct jvm *jvm, uint64_t now_ns)
+/* Its rows stay for stacks that are on their way. */
+static void end(struct jvm *jvm, uint64_t now_ns)
+{
+	jvm->state = JVM_ENDED;
+	jvm->next_ns = now_ns + ENDED_KEPT_NS;
+}
+
+static void poll_one(struct jvm *jvm, uint64_t now_ns)
 {
 	struct hotspot_tracker *tracker = jvm->tracker;
 	uint64_t begin_ns = cpu_now_ns(), used_ns;
-	bool lives = true;
 
 	if (jvm->state == JVM_STARTING && now_ns >= jvm->next_ns)
 		start(jvm, now_ns);
 	if (jvm->state == JVM_FOLLOWED && now_ns >= jvm->next_ns)
-		lives = look(jvm, now_ns);
-	if (lives && jvm->state == JVM_FOLLOWED && jvm->waiting &&
+		if (!look(jvm, now_ns))
+			end(jvm, now_ns);
+	if (jvm->state == JVM_FOLLOWED && jvm->waiting &&
 	    (jvm->first_left_ns || now_ns >= tracker->rest_until_ns)) {
 		work_off(jvm, jvm->first_left_ns && jvm->first_left_ns < SLICE_NS
 				      ? jvm->first_left_ns
@@ -363,15 +399,15 @@ static bool poll_one(struct jvm *jvm, uint64_t now_ns)
 			tracker->rest_until_ns = now_ns + REST_PER_WORK * used_ns;
 		jvm->first_left_ns -= used_ns < jvm->first_left_ns ? used_ns : jvm->first_left_ns;
 	}
-	tracker->stats.cpu_ns += cpu_now_ns() - begin_ns;
-	return lives;
 }
 
 void hotspot_tracker_poll(struct hotspot_tracker *tracker, uint64_t now_ns)
 {
-	for (size_t i = tracker->count; i-- > 0;)
-		if (!poll_one(tracker->jvms[i], now_ns))
-			hotspot_tracker_forget(tracker, tracker->jvms[i]->pid);
+	uint64_t begin_ns = cpu_now_ns();
+
+	forget_ended(tracker, now_ns);
+	for (size_t i = 0; i < tracker->count && cpu_now_ns() - begin_ns < POLL_NS; i++)
+		poll_one(tracker->jvms[tracker->next_polled++ % tracker->count], now_ns);
 }
 
 size_t hotspot_tracker_pids(const struct hotspot_tracker *tracker,
@@ -413,10 +449,28 @@ static struct hotspot_blob *find_blob(struct jvm *jvm, uint64_t address)
 	struct hotspot_blob *blob = hotspot_process_find(jvm->process, address);
 	uint64_t now_ns = clock_now_ns();
 
-	if (blob || now_ns < next_look_of(jvm) || !hotspot_process_is_code(jvm->process, address))
+	if (blob || jvm->state != JVM_FOLLOWED || now_ns < next_look_of(jvm) ||
+	    !hotspot_process_is_code(jvm->process, address))
 		return blob;
 	look(jvm, now_ns);
 	return hotspot_process_find(jvm->process, address);
+}
+
+/* Makes the rows of a blob for a stack, as far as there is time for that. */
+static void make_rows_now(struct jvm *jvm, struct hotspot_blob *blob)
+{
+	struct hotspot_tracker *tracker = jvm->tracker;
+	uint64_t now_ns = clock_now_ns(), begin_ns = cpu_now_ns(), used_ns;
+	uint64_t more_ns = (now_ns - tracker->stack_filled_ns) / STACK_PART;
+
+	tracker->stack_filled_ns = now_ns;
+	tracker->stack_ns =
+		more_ns < STACK_NS - tracker->stack_ns ? tracker->stack_ns + more_ns : STACK_NS;
+	if (!tracker->stack_ns)
+		return;
+	make_rows_later(jvm, blob);
+	used_ns = cpu_now_ns() - begin_ns;
+	tracker->stack_ns -= used_ns < tracker->stack_ns ? used_ns : tracker->stack_ns;
 }
 
 static enum hotspot_tracker_rule find_known(struct jvm *jvm, uint64_t address,
@@ -429,7 +483,7 @@ static enum hotspot_tracker_rule find_known(struct jvm *jvm, uint64_t address,
 		return hotspot_process_is_code(jvm->process, address) ? HOTSPOT_TRACKER_PENDING
 								      : HOTSPOT_TRACKER_FOREIGN;
 	if (!blob->user)
-		make_rows_later(jvm, blob);
+		make_rows_now(jvm, blob);
 	rule = blob->user ? find_row(blob->user, address - blob->start) : UINT32_MAX;
 	if (rule >= rule_set_count(jvm->rules))
 		return HOTSPOT_TRACKER_PENDING;
@@ -445,7 +499,7 @@ enum hotspot_tracker_rule hotspot_tracker_find_rule(struct hotspot_tracker *trac
 
 	if (!jvm || jvm->state == JVM_UNKNOWN)
 		return HOTSPOT_TRACKER_FOREIGN;
-	if (jvm->state == JVM_STARTING || !hotspot_process_heap_count(jvm->process))
+	if (!jvm->process || !hotspot_process_heap_count(jvm->process))
 		return HOTSPOT_TRACKER_PENDING;
 	return find_known(jvm, address, ret_rule);
 }
@@ -474,10 +528,24 @@ bool hotspot_tracker_covers(const struct hotspot_tracker *tracker, uint32_t pid,
 
 	if (!jvm || jvm->state == JVM_UNKNOWN || end <= start)
 		return false;
-	if (jvm->state == JVM_STARTING || !hotspot_process_heap_count(jvm->process))
+	if (!jvm->process || !hotspot_process_heap_count(jvm->process))
 		return true;
 	return hotspot_process_is_code(jvm->process, start) &&
 	       hotspot_process_is_code(jvm->process, end - 1);
+}
+
+bool hotspot_tracker_knows(const struct hotspot_tracker *tracker, uint32_t pid)
+{
+	const struct jvm *jvm = find_jvm(tracker, pid);
+
+	return jvm && jvm->state != JVM_UNKNOWN;
+}
+
+uint64_t hotspot_tracker_serial(const struct hotspot_tracker *tracker, uint32_t pid)
+{
+	const struct jvm *jvm = find_jvm(tracker, pid);
+
+	return jvm ? jvm->serial : 0;
 }
 
 /* ---- tables ---- */
@@ -542,19 +610,4 @@ int hotspot_tracker_table(struct hotspot_tracker *tracker, uint32_t pid, size_t 
 	*ret_rules = rule_set_rules(jvm->rules);
 	*ret_rule_count = rule_set_count(jvm->rules);
 	return *ret_table ? 0 : -ENOMEM;
-}
-
-struct hotspot_tracker_stats hotspot_tracker_stats(const struct hotspot_tracker *tracker)
-{
-	struct hotspot_tracker_stats stats = tracker->stats;
-
-	stats.processes = (uint32_t)tracker->count;
-	stats.compiled = hotspot_rows_counts(tracker->work);
-	for (size_t i = 0; i < tracker->count; i++) {
-		stats.rows += tracker->jvms[i]->row_count;
-		stats.blobs += tracker->jvms[i]->process
-				       ? hotspot_process_blob_count(tracker->jvms[i]->process)
-				       : 0;
-	}
-	return stats;
 }

@@ -3,8 +3,9 @@
  * The code of all HotSpot JVMs, with an unwind rule for each address.
  *
  * Code heaps are looked at each HOTSPOT_TRACKER_LOOK_NS. New code gets its rows within a budget: at
- * first HOTSPOT_TRACKER_FIRST_NS of CPU time for a process, then 2 % of a CPU for all, or at once
- * when a stack needs them. Until then its addresses are pending.
+ * first HOTSPOT_TRACKER_FIRST_NS of CPU time for a process, then 2 % of a CPU for all; rows that a
+ * stack needs are made at once, for up to 10 % of a CPU. Until then addresses are pending; those of
+ * freed code that is used again have the rows of the former code until the next publication.
  *
  * Bounds: HOTSPOT_TRACKER_PROCESSES JVMs; of each HOTSPOT_TRACKER_MOST_ROWS rows, and those of
  * hotspot_process.h. x86-64 only. One owner thread.
@@ -64,6 +65,11 @@ bool hotspot_tracker_changed_since(const struct hotspot_tracker *tracker, uint32
 bool hotspot_tracker_covers(const struct hotspot_tracker *tracker, uint32_t pid, uint64_t start,
 			    uint64_t end);
 
+/* false: no JVM, or one of an unknown version. */
+bool hotspot_tracker_knows(const struct hotspot_tracker *tracker, uint32_t pid);
+/* Differs for each JVM that was followed, also under one pid; 0: none. */
+uint64_t hotspot_tracker_serial(const struct hotspot_tracker *tracker, uint32_t pid);
+
 /* Code heaps of a process, for publication. */
 size_t hotspot_tracker_heap_count(const struct hotspot_tracker *tracker, uint32_t pid);
 struct hotspot_heap_range hotspot_tracker_heap(const struct hotspot_tracker *tracker, uint32_t pid,
@@ -75,12 +81,5 @@ uint64_t hotspot_tracker_generation(const struct hotspot_tracker *tracker, uint3
 int hotspot_tracker_table(struct hotspot_tracker *tracker, uint32_t pid, size_t heap,
 			  struct unwind_table **ret_table,
 			  const struct pkbpf_unwind_rule **ret_rules, uint32_t *ret_rule_count);
-
-struct hotspot_tracker_stats {
-	uint32_t processes;
-	uint64_t blobs, rows, looks, changes, made, cpu_ns;
-	struct hotspot_rows_counts compiled;
-};
-struct hotspot_tracker_stats hotspot_tracker_stats(const struct hotspot_tracker *tracker);
 
 #endif

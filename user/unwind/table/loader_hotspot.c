@@ -13,16 +13,17 @@
 
 /* A code heap. */
 struct heap {
-	uint64_t start;
+	uint64_t start, reserved_end;
 	struct table_live *table;
 	bool is_announced; /* mappings refer to the table */
 };
 
 struct jvm {
 	uint32_t pid;
+	uint64_t serial;     /* of the tracker's */
 	uint64_t generation; /* of the published tables */
 	uint64_t next_ns;
-	bool is_covered; /* mappings were published as those of a JVM */
+	bool is_known; /* mappings were published as those of a JVM */
 	struct heap heaps[HOTSPOT_MAX_HEAPS];
 	size_t count;
 };
@@ -117,7 +118,9 @@ void loader_hotspot_describe(struct loader_hotspot *hotspot, uint32_t pid,
 	mapping->flags = PKBPF_MAPPING_PENDING;
 	jvm = find_jvm(hotspot, pid);
 	for (size_t i = jvm ? jvm->count : 0; i-- > 0;) {
-		if (mapping->start < jvm->heaps[i].start || !jvm->heaps[i].is_announced)
+		/* One mapping may have two heaps, for which there is no table. */
+		if (mapping->start < jvm->heaps[i].start ||
+		    mapping->end > jvm->heaps[i].reserved_end || !jvm->heaps[i].is_announced)
 			continue;
 		mapping->flags = 0;
 		mapping->bias = 0;
@@ -127,27 +130,31 @@ void loader_hotspot_describe(struct loader_hotspot *hotspot, uint32_t pid,
 }
 
 /* Returns the table of a heap, a new one if it has none; NULL: no room. */
-static struct table_live *table_of(struct loader_hotspot *hotspot, struct jvm *jvm, uint64_t start)
+static struct table_live *table_of(struct loader_hotspot *hotspot, struct jvm *jvm,
+				   const struct hotspot_heap_range *range)
 {
 	struct heap *heap;
 
 	for (size_t i = 0; i < jvm->count; i++)
-		if (jvm->heaps[i].start == start)
+		if (jvm->heaps[i].start == range->start)
 			return jvm->heaps[i].table;
 	if (jvm->count == HOTSPOT_MAX_HEAPS)
 		return NULL;
 	heap = &jvm->heaps[jvm->count];
-	*heap = (struct heap){start, table_live_new(hotspot->loader->tables), false};
+	*heap = (struct heap){range->start, range->reserved_end,
+			      table_live_new(hotspot->loader->tables), false};
 	jvm->count += heap->table != NULL;
 	return heap->table;
 }
 
-static void publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
+/* Returns false when a table has no room, and is to be tried again. */
+static bool publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
 {
 	size_t count = hotspot_tracker_heap_count(hotspot->code, jvm->pid);
+	bool is_done = true;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t start = hotspot_tracker_heap(hotspot->code, jvm->pid, i).start;
+		struct hotspot_heap_range range = hotspot_tracker_heap(hotspot->code, jvm->pid, i);
 		const struct pkbpf_unwind_rule *rules;
 		struct unwind_table *table;
 		struct table_live *live;
@@ -155,12 +162,13 @@ static void publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
 
 		if (hotspot_tracker_table(hotspot->code, jvm->pid, i, &table, &rules, &rule_count))
 			continue;
-		live = table_of(hotspot, jvm, start);
-		if (live)
-			table_live_set(hotspot->loader->tables, live, table, rules, rule_count);
-		else
+		live = table_of(hotspot, jvm, &range);
+		if (!live)
 			unwind_table_free(table);
+		else if (table_live_set(hotspot->loader->tables, live, table, rules, rule_count))
+			is_done = false;
 	}
+	return is_done;
 }
 
 static int compare_heaps(const void *a, const void *b)
@@ -194,10 +202,14 @@ static bool poll_one(struct loader_hotspot *hotspot, struct jvm *jvm, uint64_t n
 	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	bool has_news = announce(hotspot, jvm);
 
+	if (jvm->is_known && !hotspot_tracker_knows(hotspot->code, jvm->pid)) {
+		jvm->is_known = false;
+		has_news = true;
+	}
 	if (generation == jvm->generation || now_ns < jvm->next_ns)
 		return has_news;
-	publish_tables(hotspot, jvm);
-	jvm->generation = generation;
+	if (publish_tables(hotspot, jvm))
+		jvm->generation = generation;
 	jvm->next_ns =
 		now_ns + REST_PER_PUBLISH * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
 	if (jvm->next_ns < now_ns + PUBLISH_NS)
@@ -216,12 +228,18 @@ static void update_list(struct loader_hotspot *hotspot)
 
 		while (at < count && pids[at] != hotspot->jvms[i].pid)
 			at++;
-		if (at == count)
+		/* After exec(2) another JVM may have the pid. */
+		if (at == count ||
+		    hotspot->jvms[i].serial != hotspot_tracker_serial(hotspot->code, pids[at]))
 			forget(hotspot, &hotspot->jvms[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (!find_jvm(hotspot, pids[i]))
-			hotspot->jvms[hotspot->count++] = (struct jvm){.pid = pids[i]};
+			hotspot->jvms[hotspot->count++] = (struct jvm){
+				.pid = pids[i],
+				.serial = hotspot_tracker_serial(hotspot->code, pids[i]),
+				.is_known = true,
+			};
 }
 
 void loader_hotspot_poll(struct loader_hotspot *hotspot, uint64_t now_ns,

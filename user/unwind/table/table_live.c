@@ -13,6 +13,8 @@
 
 /* Entries of mappings are reused after two sweeps without a process that refers to them. */
 #define KEPT_AFTER_DROP_NS (10 * NS_PER_SECOND)
+/* Of all pages, for all live tables. */
+#define LIVE_PART 2
 
 struct table_live *table_live_new(struct table_cache *cache)
 {
@@ -55,6 +57,19 @@ void table_live_drop(struct table_cache *cache, struct table_live *live)
 	pthread_mutex_unlock(&cache->lock);
 }
 
+/* With the lock held. Pages of live tables are not evicted, so they get a part only. */
+static bool has_room(const struct table_cache *cache, const struct table_live *live,
+		     const struct unwind_table *table)
+{
+	uint64_t pages = table->page_count;
+
+	array_foreach(&cache->live, each)
+		if (*each != live)
+			pages += (*each)->next ? (*each)->next->page_count
+					       : (*each)->file.page_count;
+	return pages <= cache->memory.page_count / LIVE_PART;
+}
+
 int table_live_set(struct table_cache *cache, struct table_live *live, struct unwind_table *table,
 		   const struct pkbpf_unwind_rule *rules, uint32_t rule_count)
 {
@@ -66,6 +81,12 @@ int table_live_set(struct table_cache *cache, struct table_live *live, struct un
 	}
 	memcpy(copy, rules, rule_count * sizeof(*copy));
 	pthread_mutex_lock(&cache->lock);
+	if (!has_room(cache, live, table)) {
+		pthread_mutex_unlock(&cache->lock);
+		unwind_table_free(table);
+		free(copy);
+		return -ENOSPC;
+	}
 	drop_next(live);
 	live->next = table;
 	live->rules = copy;
@@ -94,7 +115,7 @@ static bool is_due(const struct table_live *live, uint64_t now_ns)
 {
 	return live->next ||
 	       (live->dropped_ns &&
-		(live->file.page_count || now_ns - live->dropped_ns >= KEPT_AFTER_DROP_NS));
+		(live->file.page_count || now_ns >= live->dropped_ns + KEPT_AFTER_DROP_NS));
 }
 
 bool table_live_has_news(const struct table_cache *cache)
@@ -107,13 +128,12 @@ bool table_live_has_news(const struct table_cache *cache)
 	return false;
 }
 
-/* Rules become those of all tables. Returns false when out of memory. */
-static bool number_rules(struct table_cache *cache, struct table_live *live,
-			 struct unwind_table *table, const struct pkbpf_unwind_rule *rules,
-			 uint32_t rule_count)
+/* Replaces the numbers of a JVM's rules by those of the cache's. Returns false when out of memory.
+ */
+static bool number_rules(struct table_cache *cache, struct unwind_table *table,
+			 const struct pkbpf_unwind_rule *rules, uint32_t rule_count)
 {
 	uint32_t *ids = malloc((rule_count + 1) * sizeof(*ids));
-	uint64_t refused = rule_set_refused(cache->rules);
 
 	if (!ids)
 		return false;
@@ -126,7 +146,6 @@ static bool number_rules(struct table_cache *cache, struct table_live *live,
 		table->rows[i] = PKBPF_ROW(PKBPF_ROW_OFFSET(table->rows[i]),
 					   rule < rule_count ? ids[rule] : RULE_ID_NO_ROOM);
 	}
-	live->file.lacks_rules = rule_set_refused(cache->rules) != refused;
 	free(ids);
 	return true;
 }
@@ -141,7 +160,7 @@ static void publish_next(struct table_cache *cache, struct table_live *live)
 	live->next = NULL;
 	live->rules = NULL;
 	pthread_mutex_unlock(&cache->lock);
-	if (number_rules(cache, live, table, rules, rule_count))
+	if (number_rules(cache, table, rules, rule_count))
 		table_publish(cache, &live->file, table, false);
 	unwind_table_free(table);
 	free(rules);
@@ -159,9 +178,9 @@ static bool finish_dropped(struct table_cache *cache, struct table_live *live, u
 		pthread_mutex_unlock(&cache->lock);
 		table_room_remove_withdrawn(cache, &file, 1);
 		pthread_mutex_lock(&cache->lock);
-		file->page_count = 0;
 	}
-	if (now_ns - live->dropped_ns < KEPT_AFTER_DROP_NS)
+	/* It may have been dropped after now_ns. */
+	if (now_ns < live->dropped_ns + KEPT_AFTER_DROP_NS)
 		return false;
 	extent_allocator_give(cache->slots, file->slot, 1);
 	drop_next(live);

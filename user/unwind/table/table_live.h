@@ -20,7 +20,8 @@ struct table_live *table_live_new(struct table_cache *cache);
  * file gets the number before. */
 void table_live_drop(struct table_cache *cache, struct table_live *live);
 /* Takes over the table, whose rows refer to rules by their number in rules[]; copies the rules. It
- * replaces the one before, also one that is not published yet. -ENOMEM. */
+ * replaces the one before, also one that is not published yet. -ENOSPC: live tables have all
+ * the pages that they may have; -ENOMEM. */
 int table_live_set(struct table_cache *cache, struct table_live *live, struct unwind_table *table,
 		   const struct pkbpf_unwind_rule *rules, uint32_t rule_count);
 /* Index in the files array. */
