@@ -415,8 +415,8 @@ static __always_inline __u32 file_moved(const struct call_file *file, __u64 byte
 	return pipe_moved(&id, bytes, is_sent, bpf_ktime_get_ns());
 }
 
-/* No tracepoint has what splice() takes from a socket, and its socket is not known here as one
- * whose peer can be looked up: that it happened is counted. */
+/* No tracepoint covers splice() from a socket, and its peer cannot be looked up here: the bytes
+ * alone are counted. */
 static __noinline int count_spliced(__u64 bytes)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();

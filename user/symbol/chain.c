@@ -67,7 +67,7 @@ const char *symbol_result_text(enum symbol_result result)
 		[SYMBOL_DEBUG_LIMIT] = "no debug file opened: too many are open already",
 		[SYMBOL_NO_MEMORY] = "out of memory",
 		[SYMBOL_NOT_LISTED] =
-			"not listed: the Java code was gone before the JVM's code was looked at",
+			"not listed: the Java code was removed before it could be read",
 		[SYMBOL_METHOD_GONE] =
 			"gone: the JVM ended, or unloaded the method, before its name was read",
 	};

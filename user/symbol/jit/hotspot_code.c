@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps copies of what goes. A blob's `user` is the time of the look before it was there. */
+/* Keeps copies of removed blobs. `user` of a blob: time of the last look without it. */
 #include "symbol/jit/hotspot_code.h"
 
 #include <string.h>
@@ -31,8 +31,10 @@ static void note_gone(void *context, struct hotspot_blob *blob)
 	struct hotspot_past *past =
 		code->past.count < HOTSPOT_CODE_MAX_PAST ? array_add(&code->past) : NULL;
 
-	if (!past)
+	if (!past) {
+		code->dropped++;
 		return;
+	}
 	*past = (struct hotspot_past){hotspot_blob_copy(blob), born_of(blob), code->looking_ns};
 	if (!past->blob)
 		code->past.count--;

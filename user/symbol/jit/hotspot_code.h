@@ -21,6 +21,7 @@ struct hotspot_code {
 	uint64_t looked_ns;		 /* what was there then is known */
 	uint64_t looking_ns;
 	ARRAY_OF(struct hotspot_past) past; /* as they went */
+	uint64_t dropped;		    /* not kept: too many; taken by the user */
 };
 
 void hotspot_code_done(struct hotspot_code *code);

@@ -148,7 +148,7 @@ static struct jvm *add_jvm(struct hotspot_history *history, const struct process
 	return jvm;
 }
 
-/* NULL: out of memory, or nobody knows the process. */
+/* NULL: out of memory, or an unknown process. */
 static struct jvm *get_jvm(struct hotspot_history *history, uint32_t process)
 {
 	const struct process *known = process_table_by_id(history->processes, process);
@@ -165,13 +165,16 @@ static struct jvm *get_jvm(struct hotspot_history *history, uint32_t process)
 
 static void search(struct hotspot_history *history, struct jvm *jvm, uint64_t now_ns)
 {
-	const struct process *known = known_as(history, jvm);
-	const struct address_space *space =
-		known && !known->end_ns ? process_table_mappings(history->processes, known) : NULL;
+	const struct process *known;
+	const struct address_space *space;
 	int err;
 
-	if (jvm->code.process || jvm->is_unknown || now_ns < jvm->next_search_ns || !space ||
+	if (jvm->code.process || jvm->is_unknown || now_ns < jvm->next_search_ns ||
 	    history->jvm_count >= HOTSPOT_HISTORY_MAX_JVMS)
+		return;
+	known = known_as(history, jvm);
+	space = known && !known->end_ns ? process_table_mappings(history->processes, known) : NULL;
+	if (!space)
 		return;
 	jvm->next_search_ns =
 		now_ns + (jvm->searches < FIRST_SEARCHES ? FIRST_SEARCH_REST_NS : SEARCH_REST_NS);
@@ -222,12 +225,16 @@ static void name_waiting(struct hotspot_history *history, struct jvm *jvm)
 
 static void look(struct hotspot_history *history, struct jvm *jvm, uint64_t now_ns)
 {
+	const struct process *known = known_as(history, jvm);
 	uint64_t before_ns = jvm->code.looked_ns;
 
-	if (now_ns < jvm->tried_ns + LOOK_REST_NS)
+	/* Another process may have the pid of one that has ended. */
+	if (now_ns < jvm->tried_ns + LOOK_REST_NS || !known || known->end_ns)
 		return;
 	jvm->tried_ns = now_ns;
 	hotspot_code_look(&jvm->code, now_ns);
+	history->dropped += jvm->code.dropped;
+	jvm->code.dropped = 0;
 	if (!jvm->call_stub_return)
 		jvm->call_stub_return = hotspot_process_call_stub_return(jvm->code.process);
 	if (jvm->code.looked_ns != before_ns)
@@ -255,7 +262,7 @@ static uint32_t place_at(struct hotspot_history *history, struct jvm *jvm, uint6
 			 uint64_t time_ns)
 {
 	const struct hotspot_blob *blob = hotspot_code_at(&jvm->code, address, time_ns);
-	/* Code that is not listed yet is told apart by the look before. */
+	/* Unlisted code: the time of the last look is part of the key. */
 	uint64_t key = key_of(address, blob ? blob->serial : ~jvm->code.looked_ns);
 	const uint64_t *known = hash_map_find(&jvm->by_code, key);
 	struct hotspot_place *place;

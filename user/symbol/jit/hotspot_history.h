@@ -27,7 +27,7 @@ struct hotspot_history *hotspot_history_new(const struct symbolizer_options *opt
 void hotspot_history_free(struct hotspot_history *history);
 
 /* The Java code at an address at the time of a sample (return addresses: less 1). 0: it is none, or
- * the process has no JVM whose version is known. Never above HOTSPOT_HISTORY_MAX_NUMBER. */
+ * the process has no JVM of a known version. Never above HOTSPOT_HISTORY_MAX_NUMBER. */
 #define HOTSPOT_HISTORY_MAX_NUMBER 0x7fffffffU
 uint32_t hotspot_history_at(struct hotspot_history *history, uint32_t process, uint64_t address,
 			    uint64_t time_ns);

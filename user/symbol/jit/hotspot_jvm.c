@@ -11,7 +11,7 @@ static bool is_jvm(const struct mapped_file *file)
 {
 	const char *name = file ? strrchr(file->path, '/') : NULL;
 
-	return name && !strncmp(name + 1, "libjvm", 6);
+	return name && !strncmp(name + 1, "libjvm.", strlen("libjvm."));
 }
 
 /* NULL: none. */

@@ -89,7 +89,7 @@ static bool take_method(struct hotspot_place_names *names, const struct hotspot_
 	return line->function != NULL;
 }
 
-/* Without a line the file says nothing: that of a native method has none. */
+/* No file without a line: native methods have none. */
 static void set_line(struct hotspot_place_names *names, const struct hotspot_method *method,
 		     uint32_t line, struct symbol_line *symbol_line)
 {
