@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Finds the command, reads its options, runs it. */
 #include "cli/cli.h"
-#include "cli/command_table.h"
-#include "cli/console.h"
-#include "cli/exit_status.h"
-#include "cli/help.h"
-#include "cli/option_parser.h"
-#include "cli/version_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +9,12 @@
 #include <unistd.h>
 
 #include "base/near_match.h"
+#include "cli/command_table.h"
+#include "cli/console.h"
+#include "cli/exit_status.h"
+#include "cli/help.h"
+#include "cli/option_parser.h"
+#include "cli/version_text.h"
 
 /* A file opened while 0, 1 or 2 is free would become stdin, stdout or stderr and get what is meant
  * for them. The place holders fail like the closed descriptors would: nothing to read, not

@@ -15,7 +15,8 @@
 #include "rows/human.h"
 #include "symbol/target_file.h"
 
-#define MAX_PATH 4096
+#define MAX_PATH   4096
+#define MOST_LOOKS 64
 
 struct library {
 	uint64_t start, end, offset;
@@ -66,10 +67,17 @@ static void print_code(struct hotspot_process *process, const struct hotspot_lay
 	const struct hotspot_process_ops nothing = {0};
 	char version[64], methods[HUMAN_SIZE], others[HUMAN_SIZE];
 	size_t count = 0, blobs;
-	int result = hotspot_process_look(process, &nothing, clock_now_ns());
+	int result = 1;
+
+	/* A look reads so much; what it left, the next one reads. */
+	for (int i = 0; i < MOST_LOOKS && result > 0; i++)
+		result =
+			hotspot_process_look(process, &nothing, hotspot_process_next_look(process));
 
 	if (result < 0) {
-		printf("its code heaps cannot be read (%s)\n", strerror(-result));
+		printf("Java: its code heaps cannot be read (%s); try again when the JVM has "
+		       "started\n",
+		       strerror(-result));
 		return;
 	}
 	blobs = hotspot_process_blob_count(process);
@@ -90,6 +98,7 @@ bool doctor_java(uint32_t pid, struct file_servers *servers, const char *maps)
 	struct hotspot_process *process;
 	struct hotspot_layout layout = {0};
 	struct library library;
+	char missing[96];
 	uint64_t bias = 0;
 	int err;
 
@@ -100,12 +109,14 @@ bool doctor_java(uint32_t pid, struct file_servers *servers, const char *maps)
 	if (err == -ENOTSUP) {
 		printf("Java: this version is not known (%s not found); its code has no names "
 		       "without a perf map\n",
-		       layout.missing);
+		       escape_terminal(missing, sizeof(missing), layout.missing));
 		return false;
 	}
 	process = err ? NULL : hotspot_process_new(&layout, bias, &memory);
 	if (!process) {
-		printf("Java: what it says of its code cannot be read (%s)\n",
+		printf("Java: the JVM's description of its code cannot be read (%s); run as root, "
+		       "or "
+		       "again when the JVM has started\n",
 		       strerror(err ? -err : ENOMEM));
 		return false;
 	}

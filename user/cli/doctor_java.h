@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `pkbpf doctor --pid PID`: what a HotSpot JVM says of its code. */
+/* `pkbpf doctor --pid PID`: how much code a HotSpot JVM has. */
 #ifndef PKBPF_CLI_DOCTOR_JAVA_H
 #define PKBPF_CLI_DOCTOR_JAVA_H
 
@@ -9,7 +9,7 @@
 struct file_servers;
 
 /* Prints the version of the process's JVM, and how much code it has. maps: /proc/PID/maps. false:
- * its code cannot be named by that; the reason is printed if there is a JVM. */
+ * its code has no names; the reason is printed if there is a JVM. */
 bool doctor_java(uint32_t pid, struct file_servers *servers, const char *maps);
 
 #endif

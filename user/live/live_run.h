@@ -48,7 +48,7 @@ int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *er
 void live_run_keep_apart(struct live_run *run);
 /* fd (borrowed) becomes readable when the capture shall stop. */
 int live_run_set_stop(struct live_run *run, int fd, struct error *error);
-/* The capture shall stop when nobody reads fd (borrowed), which is written to, any more. */
+/* Stops the capture when fd (borrowed), an output, has no reader any more. */
 int live_run_set_output(struct live_run *run, int fd, struct error *error);
 /* Loads and attaches; events flow when it returns. Errors as those of
  * capture/session/session.h. */

@@ -21,8 +21,8 @@ struct cgroup_paths;
 struct run_watch *run_watch_new(struct error *error);
 /* fd (borrowed) becomes readable when somebody wants the run to stop. */
 int run_watch_set_stop(struct run_watch *watch, int fd, struct error *error);
-/* fd (borrowed) is written to: the run shall stop when nobody reads it any more. A file or a
- * terminal has no such end. */
+/* Stops the run when fd (borrowed), an output, has no reader any more. Files and terminals always
+ * have one. */
 int run_watch_set_output(struct run_watch *watch, int fd, struct error *error);
 /* Takes pidfd over; -1: the process is asked for by number instead. */
 int run_watch_add_process(struct run_watch *watch, uint32_t pid, int pidfd, struct error *error);

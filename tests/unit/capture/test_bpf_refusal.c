@@ -74,6 +74,20 @@ static void nothing_known_is_the_log(void **state)
 		    "dmesg");
 }
 
+static void rights_in_a_user_namespace_are_none(void **state)
+{
+	struct bpf_refusal refusal;
+	struct temp_tree tree;
+
+	(void)state;
+	temp_tree_init(&tree);
+	temp_tree_file(&tree, "proc/self/status", "CapEff:\t000001ffffffffff\nSeccomp:\t2\n");
+	temp_tree_file(&tree, "proc/self/ns/user", "");
+	refusal = bpf_refusal_read(tree.root);
+	temp_tree_done(&tree);
+	assert_says(refusal, "user namespace");
+}
+
 static void missing_files_are_no_rights(void **state)
 {
 	struct bpf_refusal refusal = bpf_refusal_read("/nonexistent");
@@ -90,6 +104,7 @@ int main(void)
 		cmocka_unit_test(with_rights_a_filter_is_the_cause),
 		cmocka_unit_test(lockdown_counts_in_one_of_its_modes),
 		cmocka_unit_test(nothing_known_is_the_log),
+		cmocka_unit_test(rights_in_a_user_namespace_are_none),
 		cmocka_unit_test(missing_files_are_no_rights),
 	};
 

@@ -26,7 +26,6 @@
 /* Inodes of the initial namespaces: include/linux/proc_ns.h, part of the ABI since 3.8. */
 #define INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
 #define INITIAL_PID_NAMESPACE	 0xEFFFFFFCU
-#define INITIAL_USER_NAMESPACE	 0xEFFFFFFDU
 
 static bool have_capability(cap_t caps, cap_value_t value)
 {
