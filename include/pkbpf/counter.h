@@ -138,7 +138,7 @@ enum pkbpf_loss {
 	X(NETWORK_PEERS_FULL, PKBPF_LOSS_NOTE,                                                     \
 	  "sockets whose peer is counted among others (table of peers full)")                      \
 	X(NETWORK_SPLICED, PKBPF_LOSS_NOTE,                                                        \
-	  "bytes that splice() took from sockets, received in no row of a peer")                   \
+	  "bytes that splice() received from sockets: in no row of a peer")                        \
 	X(REGION_BEGUN_BEFORE, PKBPF_LOSS_NONE,                                                    \
 	  "regions left that were entered before the interval, not recorded")                      \
 	X(REGION_TOO_DEEP, PKBPF_LOSS_NOTE,                                                        \

@@ -14,6 +14,6 @@ checker "$here/network_pipes.py" "$work" report.json
 grep -q 'pipe of python' text || fail "people do not read of it: $(cat text)"
 
 "$pkbpf" report -q report.pkbpf >page
-grep -qF "; 6.84 KiB received by splice() in no row" page || fail "the page does not say what no row has: $(grep ^Network page)"
+grep -qF "; without 6.84 KiB that splice() received" page || fail "the page does not say what no row has: $(grep ^Network page)"
 
 conclude

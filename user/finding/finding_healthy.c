@@ -98,7 +98,7 @@ static const char *way_to_names(const struct analysis *analysis)
 				  "libjvm", strlen("libjvm")) == 0;
 	/* Of one program the table has no other's functions. */
 	if (is_jvm && analysis->count == 1)
-		return "of a JVM, pkbpf doctor --pid says why";
+		return "pkbpf doctor --pid PID has the reason";
 	return "install its debug symbols, or keep them when it is built";
 }
 

@@ -14,7 +14,7 @@ static void write_heading(const struct text_report *report)
 
 	if (spliced)
 		text_heading(report,
-			     "Network, busiest peers first; %s received by splice() in no row",
+			     "Network, busiest peers first; without %s that splice() received",
 			     human_bytes(number, spliced));
 	else
 		text_heading(report, "Network, busiest peers first (response: last message to the "

@@ -24,18 +24,19 @@ static const struct runtime runtimes[] = {
 	{"node", "node", NULL, NULL, "JavaScript",
 	 "start node with --perf-basic-prof --interpreted-frames-native-stack"},
 	{"java", "libjvm.so", NULL, NULL, "Java",
-	 "\"pkbpf doctor --pid\" says why, and what names them"},
+	 "\"pkbpf doctor --pid PID\" has the reason and the remedy"},
 	{"python", "libpython", "_PyEval_EvalFrameDefault", "py::", "Python",
-	 "they are known of CPython 3.8 to 3.15, and with -X perf of 3.12 and later"},
+	 "CPython 3.8 to 3.15 has names; later versions have them with -X perf"},
 	{"python", "libpython", "PyEval_EvalFrameEx", "py::", "Python",
-	 "they are known of CPython 3.8 and later only"},
+	 "only CPython 3.8 and later has them"},
 	{"dotnet", "libcoreclr", NULL, NULL, ".NET", "start it with DOTNET_PerfMapEnabled=1"},
 	/* Of these, names of interpreted functions are not known with any option. */
 	{"ruby", "libruby", "vm_exec_core", NULL, "Ruby",
-	 "those that YJIT compiles have names with --yjit --yjit-perf (3.3 and later), interpreted "
+	 "functions compiled by YJIT have names with --yjit --yjit-perf (3.3 and later), "
+	 "interpreted "
 	 "ones in rbspy"},
 	{"php", "libphp", "execute_ex", NULL, "PHP",
-	 "those that the JIT compiles have names with -d opcache.jit_debug=16 (8.0 and later), "
+	 "functions compiled by the JIT have names with -d opcache.jit_debug=16 (8.0 and later), "
 	 "interpreted ones in phpspy"},
 	{NULL, NULL, NULL, NULL, "generated",
 	 "their program has to write /tmp/perf-PID.map; see its documentation"},

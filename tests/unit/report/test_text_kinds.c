@@ -248,7 +248,7 @@ static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
 	} rows[] = {
 		{"node", "JavaScript functions without names; start node with --perf-basic-prof "
 			 "--interpreted-frames-native-stack"},
-		{"java", "Java functions without names; \"pkbpf doctor --pid\" says"},
+		{"java", "Java functions without names; \"pkbpf doctor --pid PID\""},
 		{"dotnet", ".NET functions without names; start it with DOTNET_PerfMapEnabled=1"},
 		{"ruby", "--yjit-perf (3.3 and later), interpreted ones in rbspy."},
 		{"php-fpm8.2",
@@ -272,8 +272,8 @@ static void python_of_unknown_versions_is_advised(void **state)
 	static const struct {
 		const char *interpreter, *advice;
 	} rows[] = {
-		{"PyEval_EvalFrameEx", "names; they are known of CPython 3.8 and later only."},
-		{"_PyEval_EvalFrameDefault", "names; they are known of CPython 3.8 to 3.15, and"},
+		{"PyEval_EvalFrameEx", "names; only CPython 3.8 and later has them."},
+		{"_PyEval_EvalFrameDefault", "names; CPython 3.8 to 3.15 has names; later"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

@@ -187,7 +187,7 @@ int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct 
 	if (search.left_out)
 		log_warning(log,
 			    "allocations of pid %u in %u more files with allocators are not "
-			    "watched: %d files are the most",
+			    "watched: limit of %d files; choose fewer processes",
 			    pid, search.left_out, MOST_FILES);
 	return search.found;
 }

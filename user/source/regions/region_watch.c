@@ -134,10 +134,9 @@ static void say_missed(const struct source *source, int fd, const struct mapped_
 			    "are not watched; start them again",
 			    file->path, file->witness_pid);
 	if (source->last_drain_ns)
-		log_warning(log,
-			    "%s was mapped during the recording: regions and calls before its "
-			    "probes were missed",
-			    file->path);
+		log_warning(log, "%s was mapped during the recording: %s were missed", file->path,
+			    source->is_attached ? "regions and calls before its probes"
+						: "its regions");
 }
 
 static void look_at_file(struct source *source, uint32_t id)
