@@ -10,6 +10,7 @@
 #include "task_filter.bpf.h"
 
 #include "alloc_regs.bpf.h"
+#include "alloc_users.bpf.h"
 
 #include <pkbpf/alloc.h>
 
@@ -20,34 +21,9 @@ struct {
 	__type(value, __u64);
 } alloc_late_frees SEC(".maps");
 
-/* Per CPU and scratch slot: the thread that uses it. Programs of uprobes may be preempted, by a
- * thread that hits a probe as well. */
-struct alloc_users {
-	__u32 tid[2];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct alloc_users);
-} alloc_users SEC(".maps");
+struct alloc_users_map alloc_users SEC(".maps");
 
 struct pkbpf_alloc_control alloc_control = {};
-
-/* Number of a slot that nobody uses; 2: there is none. */
-static __always_inline __u32 take_slot(struct alloc_users *users, __u32 tid)
-{
-	if (!users->tid[0]) {
-		users->tid[0] = tid;
-		return 0;
-	}
-	if (!users->tid[1]) {
-		users->tid[1] = tid;
-		return 1;
-	}
-	return 2;
-}
 
 static __always_inline bool emit_alloc(const struct sample_scratch *scratch, __u64 stack_id,
 				       struct pt_regs *ctx)
@@ -83,44 +59,43 @@ static __always_inline void count_lost(struct pt_regs *ctx)
 }
 
 /* A constant slot at each call: the verifier follows both. */
-static __always_inline void take_sample(struct pt_regs *ctx, struct alloc_users *users,
-					__u32 number, enum scratch_slot slot, __u64 now_ns)
+static __always_inline void take_sample(struct pt_regs *ctx, enum scratch_slot slot, __u64 now_ns)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), stack_id;
+	__u64 stack_id;
 
 	if (!scratch)
 		return;
-	sample_begin_at(scratch, slot, PKBPF_PROFILE_ALLOC, pid_tgid, now_ns);
+	sample_begin_at(scratch, slot, PKBPF_PROFILE_ALLOC, bpf_get_current_pid_tgid(), now_ns);
 	alloc_read_stack(ctx, scratch);
 	stack_id = stack_send(scratch, slot);
-	/* Two threads may have found the slot free at the same time. */
-	if (users->tid[number] != (__u32)pid_tgid || !emit_alloc(scratch, stack_id, ctx))
-		count_lost(ctx);
-	else
+	if (emit_alloc(scratch, stack_id, ctx))
 		counter_add(PKBPF_COUNTER_ALLOC_SAMPLES, 1);
-	users->tid[number] = 0;
+	else
+		count_lost(ctx);
 }
 
 SEC("uprobe")
 int alloc_sampled(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), now_ns = bpf_ktime_get_ns();
-	__u32 zero = 0, number;
 	struct alloc_users *users;
+	__u32 zero = 0;
 
 	if (!is_inside(now_ns) || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
 	users = bpf_map_lookup_elem(&alloc_users, &zero);
 	if (!users)
 		return 0;
-	number = take_slot(users, (__u32)pid_tgid);
-	if (number == 0)
-		take_sample(ctx, users, 0, SCRATCH_ALLOC, now_ns);
-	else if (number == 1)
-		take_sample(ctx, users, 1, SCRATCH_ALLOC_NESTED, now_ns);
-	else
+	if (scratch_enter(&users->first)) {
+		take_sample(ctx, SCRATCH_ALLOC, now_ns);
+		scratch_leave(&users->first);
+	} else if (scratch_enter(&users->nested)) {
+		take_sample(ctx, SCRATCH_ALLOC_NESTED, now_ns);
+		scratch_leave(&users->nested);
+	} else {
 		count_lost(ctx);
+	}
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "task_filter.bpf.h"
 
 #include "alloc_regs.bpf.h"
+#include "alloc_users.bpf.h"
 
 #include <pkbpf/alloc.h>
 
@@ -22,8 +23,6 @@ const volatile __u64 alloc_interval = 0;
 struct alloc_countdown {
 	__s64 left;
 	__u64 drawn; /* 0: not yet */
-	__u32 tid;   /* uses the scratch memory; 0: nobody */
-	__u32 reserved;
 };
 
 struct {
@@ -95,6 +94,7 @@ static __always_inline bool emit_call(struct pt_regs *ctx, __u64 size, __u64 pid
 static __always_inline int take_call(struct pt_regs *ctx, __u64 size)
 {
 	struct alloc_countdown *countdown;
+	struct alloc_users *users;
 	__u64 pid_tgid;
 	__u32 zero = 0;
 
@@ -107,17 +107,18 @@ static __always_inline int take_call(struct pt_regs *ctx, __u64 size)
 	pid_tgid = bpf_get_current_pid_tgid();
 	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
-	/* The thread may have been preempted here by another one that allocates. */
-	if (countdown->tid) {
+	users = bpf_map_lookup_elem(&alloc_users, &zero);
+	if (!users)
+		return 0;
+	if (!scratch_enter(&users->first)) {
 		count_lost(size);
 		return 0;
 	}
-	countdown->tid = (__u32)pid_tgid;
 	if (emit_call(ctx, size, pid_tgid))
 		counter_add(PKBPF_COUNTER_ALLOC_SAMPLES, 1);
 	else
 		count_lost(size);
-	countdown->tid = 0;
+	scratch_leave(&users->first);
 	return 0;
 }
 

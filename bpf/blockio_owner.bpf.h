@@ -8,6 +8,7 @@
 #include "blockio.bpf.h"
 #include "kernel_compat.bpf.h"
 #include "kernel_word.bpf.h"
+#include "scratch_user.bpf.h"
 #include "shed.bpf.h"
 #include "stack_id.bpf.h"
 #include "python.bpf.h"
@@ -46,7 +47,7 @@ struct owner {
 /* Scratch of one search for an originator. Kept in a register or on the stack, it would make the
  * verifier follow each possible originator to the end of the program. */
 struct blockio_scratch {
-	__u32 busy;
+	__u32 users;
 	__u32 reserved;
 	struct owner owner;
 };
@@ -361,21 +362,18 @@ static __always_inline struct submission submission_find(void *ctx, __u32 opf, s
 	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
 	__u32 zero = 0;
 	struct blockio_scratch *work = bpf_map_lookup_elem(&blockio_scratch, &zero);
-	volatile __u32 *busy;
 
 	if (!scratch || !work) {
 		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return submission;
 	}
-	busy = &work->busy;
-	if (*busy) {
+	if (!scratch_enter(&work->users)) {
 		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
 		return submission;
 	}
-	*busy = 1;
 	submission.row = row_of_current(ctx, scratch, &work->owner, opf, bio, device, now_ns,
 					&submission.tid);
-	*busy = 0;
+	scratch_leave(&work->users);
 	return submission;
 }
 

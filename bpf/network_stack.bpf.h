@@ -4,6 +4,7 @@
 #define PKBPF_NETWORK_STACK_BPF_H
 
 #include "network.bpf.h"
+#include "scratch_user.bpf.h"
 #include "stack.bpf.h"
 #include "stack_id.bpf.h"
 
@@ -16,7 +17,7 @@ struct network_thinning {
 	__u64 window;
 	__u32 stacks; /* in this window */
 	__u32 shift;
-	__u32 busy; /* set while the scratch memory is in use: a thread may preempt another */
+	__u32 users; /* of the scratch memory: a thread may preempt another */
 	__u32 reserved;
 };
 
@@ -109,20 +110,19 @@ static __always_inline void take_message_stack(void *ctx, const struct pkbpf_net
 	if (!network_config.want_stacks)
 		return;
 	thinning = bpf_map_lookup_elem(&network_thinnings, &zero);
-	if (!thinning || thinning->busy)
+	if (!thinning)
 		return;
 	chosen = choose_message(thinning, now_ns);
 	scratch = chosen ? scratch_get(SCRATCH_NETWORK) : NULL;
-	if (!scratch)
+	if (!scratch || !scratch_enter(&thinning->users))
 		return;
-	thinning->busy = 1;
 	sample_begin(scratch, SCRATCH_NETWORK, PKBPF_PROFILE_NETWORK);
 	scratch->sample.state = is_sent ? PKBPF_NETWORK_SENT : PKBPF_NETWORK_RECEIVED;
 	read_message_stack(ctx, scratch, skipped);
 	id = stack_send(scratch, SCRATCH_NETWORK);
 	if (id)
 		send_stack(scratch, row, id, 1ULL << (chosen - 1), bytes << (chosen - 1));
-	thinning->busy = 0;
+	scratch_leave(&thinning->users);
 }
 
 #endif

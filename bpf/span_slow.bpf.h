@@ -5,6 +5,7 @@
 #define PKBPF_SPAN_SLOW_BPF_H
 
 #include "alloc_regs.bpf.h"
+#include "scratch_user.bpf.h"
 #include "span_stack.bpf.h"
 #include "stack_id.bpf.h"
 
@@ -13,8 +14,8 @@
 
 struct span_slow_user {
 	__u64 second;
-	__u32 sent; /* in that second */
-	__u32 tid;  /* uses the scratch memory; 0: nobody */
+	__u32 sent;  /* in that second */
+	__u32 users; /* of the scratch memory */
 };
 
 struct span_slow_users_map {
@@ -35,16 +36,13 @@ struct span_callers_map {
 extern struct span_callers_map span_callers SEC(".maps");
 
 /* NULL: the thread has preempted another one here. */
-static __always_inline struct span_slow_user *slow_begin(__u32 tid)
+static __always_inline struct span_slow_user *slow_begin(void)
 {
 	struct span_slow_user *user;
 	__u32 zero = 0;
 
 	user = bpf_map_lookup_elem(&span_slow_users, &zero);
-	if (!user || user->tid)
-		return NULL;
-	user->tid = tid;
-	return user;
+	return user && scratch_enter(&user->users) ? user : NULL;
 }
 
 /* false: no more in this second. */
@@ -179,10 +177,10 @@ static __always_inline void slow_send_from(void *ctx, bool at_probe)
 	if (!(span_config.want_slow && stack->slow.wall_ns) &&
 	    !(span_config.want_callers && stack->called.is_set))
 		return;
-	user = slow_begin((__u32)pid_tgid);
+	user = slow_begin();
 	if (user) {
 		slow_use_stack(ctx, at_probe, user, stack, pid_tgid);
-		user->tid = 0;
+		scratch_leave(&user->users);
 	} else if (span_config.want_slow && stack->slow.wall_ns) {
 		counter_add(PKBPF_COUNTER_SLOW_REGIONS_LOST, 1);
 	}
