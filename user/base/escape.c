@@ -166,7 +166,8 @@ void escape_csv(FILE *out, const char *text)
 			fputs("\xef\xbf\xbd", out);
 		else if (character == '"')
 			fputs("\"\"", out);
-		else if (is_control(character) && !strchr("\t\r\n", (int)character))
+		else if (is_invisible(character) ||
+			 (is_control(character) && !strchr("\t\r\n", (int)character)))
 			fputc('?', out);
 		else
 			fwrite(text, 1, length, out);

@@ -14,7 +14,7 @@ char *escape_terminal(char *dst, size_t size, const char *text);
  * characters \uXXXX. */
 void escape_json(FILE *out, const char *text);
 /* Writes one RFC 4180 cell, quoted where needed, with a leading ' when it begins with = + - @, tab
- * or CR; other controls become '?', invalid UTF-8 U+FFFD. */
+ * or CR; other controls and invisible characters become '?', invalid UTF-8 U+FFFD. */
 void escape_csv(FILE *out, const char *text);
 /* Writes text with & < > " ' as entities, controls and invisible characters as '?', invalid UTF-8
  * as U+FFFD. */

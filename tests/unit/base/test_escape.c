@@ -190,6 +190,9 @@ static void csv_cells_are_quoted_and_defused(void **state)
 		{"a=b", "a=b"},
 		{"\x1b[0m", "?[0m"},
 		{"\xc2\x9b[m", "?[m"},
+		{"a\xe2\x80\xae"
+		 "b",
+		 "a?b"}, /* turns the direction of what follows */
 	};
 
 	check_stream(escape_csv, cases, ARRAY_SIZE(cases));
