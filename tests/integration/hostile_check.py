@@ -71,7 +71,7 @@ check(len({len(row) for row in rows}) == 1 and not any(cell[:1] in "=+-@\t" for 
 marked = [element.get("name") for element in tree.fromstring(text("diff.xml")).iter("testcase")]
 check(any("</script><script>hacked=1</script>" in name for name in marked), f"junit: markup in a name is text: {marked}")
 
-for name in MORE + ["all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.svg"]:
+for name in MORE + ["all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.functions.csv", "all.svg"]:
     check(not control_characters(text(name)), f"{name}: no control characters: {control_characters(text(name))}")
 
 for name in "all.firefox.json", "all.trace.json":
@@ -82,9 +82,10 @@ check(profile["endValue"] == sum(profile["weights"]) == samples, f"speedscope: {
 report = json.loads(text("all.json"))
 check(report["samples"]["recorded"] == samples, f"json: {report['samples']['recorded']} samples of {samples}")
 
-rows = list(csv.reader(text("all.csv").splitlines()))
-check(len({len(row) for row in rows}) == 1 and len(rows) > 1, f"csv: {len(rows)} rows of {len(rows[0])} cells")
-check(not any(cell[:1] in "=+-@\t" and not re.fullmatch(r"-?[\d.]+", cell) for row in rows for cell in row if cell), "csv: no cell is a formula")
+for name in "all.csv", "all.functions.csv":
+    rows = list(csv.reader(io.StringIO(text(name), newline="")))
+    check(len({len(row) for row in rows}) == 1 and len(rows) > 1, f"{name}: {len(rows)} rows of {len(rows[0])} cells")
+    check(not any(cell[:1] in "=+-@\t" and not re.fullmatch(r"-?[\d.]+", cell) for row in rows for cell in row if cell), f"{name}: no cell is a formula")
 
 root = tree.fromstring(text("all.svg"))
 titles = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}title")]

@@ -41,6 +41,27 @@ assert sum(line["self_percent"] for line in hot) > 90, lines
 assert any("sum += 1.0 / i" in line.get("text", "") or "for (int" in line.get("text", "") for line in hot), hot
 END
 
+echo "  tables of CSV have the same lines and functions"
+"$pkbpf" report -q hot.pkbpf -o hot.lines.csv -o hot.functions.csv -o hot.folded >said 2>&1 || fail "status $?: $(cat said)"
+checker - "$(total . hot.folded)" <<'END'
+import csv, json, sys
+from checks import check
+def read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, strict=True))
+with open("hot.json", encoding="utf-8") as file:
+    lines = json.load(file)["hottest_lines"]["cpu"]
+table = read("hot.lines.csv")
+same = [(line["file"], str(line["line"]), str(line["self"]), str(line["total"]), line.get("text", "")) for line in lines]
+check([(row["file"], row["line"], row["self"], row["total"], row["text"]) for row in table[:len(same)]] == same,
+      f"{len(same)} lines as in JSON")
+functions = read("hot.functions.csv")
+check(sum(int(row["self"]) for row in functions) == int(sys.argv[1]), f"functions have {sys.argv[1]} samples, as folded stacks")
+check(functions[0]["function"] == "burn" and functions[0]["module"] == "hot", f"the first one: {functions[0]}")
+END
+"$pkbpf" -q -e cpu -o live.lines.csv -p $target -d 0.5 >said 2>&1 || fail "status $?: $(cat said)"
+grep -q '^cpu,.*/hot.c,[56],burn,count,' live.lines.csv || fail "lines are not looked up for a file of lines: $(head -n 3 live.lines.csv)"
+
 echo "  what was written since is not shown"
 echo "/* other text */" >hot.c
 "$pkbpf" report -q hot.pkbpf --by-line >changed.txt 2>err.txt || fail "status $?: $(cat err.txt)"

@@ -50,6 +50,22 @@ begin "a recording has the same regions"
 "$pkbpf" report -q nest.pkbpf -o again.json >said 2>&1 || fail "status $?: $(cat said)"
 checker "$here/regions_check.py" equal nest.json again.json
 
+begin "a table of CSV has them as JSON has"
+"$pkbpf" report -q nest.pkbpf -o nest.regions.csv >said 2>&1 || fail "status $?: $(cat said)"
+checker - <<-'CHECK'
+	import csv, json
+	from checks import check
+	with open("nest.json", encoding="utf-8") as file:
+	    regions = json.load(file)["regions"]
+	with open("nest.regions.csv", newline="", encoding="utf-8") as file:
+	    rows = list(csv.DictReader(file, strict=True))
+	keys = ("count", "wall_ns", "self_ns", "on_cpu_ns", "sleep_ns", "p50_ns", "p99_ns", "max_ns", "depth", "pid")
+	check(len(rows) == len(regions) > 2, f"{len(rows)} records, {len(regions)} regions")
+	for row, region in zip(rows, regions):
+	    check(row["region"] == region["name"] and all(int(row[key]) == region[key] for key in keys) and
+	          row["parent"] == str(region.get("parent", "")), f"{row['region']} is the same")
+CHECK
+
 begin "the slowest ones, also in a recording"
 "$pkbpf" -q -e offcpu --slow-region 4ms --top 5 -o slow.json -o slow.pkbpf -o slow.txt -- "$workloads/regions" nest 20 >said 2>&1
 checker "$here/regions_check.py" slow slow.json 4 main step

@@ -55,5 +55,7 @@ void cli_options_init(struct cli_options *options);
 void cli_options_done(struct cli_options *options);
 /* How outputs are to be written. */
 struct output_settings cli_options_settings(const struct cli_options *options);
+/* Lines of source have to be looked up. */
+bool cli_options_need_lines(const struct cli_options *options);
 
 #endif

@@ -476,7 +476,7 @@ static int profile_run(const struct cli_options *options, struct console *consol
 
 	profiling.live.user = &profiling.user;
 	profiling.live.log = &profiling.log;
-	profiling.live.lines = options->lines || options->by_line;
+	profiling.live.lines = cli_options_need_lines(options);
 	choose_sources(&profiling);
 	status = prepare(&profiling);
 	if (status == EXIT_STATUS_DONE)

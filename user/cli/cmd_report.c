@@ -53,8 +53,9 @@ static int open_symbols(struct reporting *report)
 {
 	struct error error;
 
-	if (report->own->symbols && symbol_folder_open(report->own->symbols, report->options->lines,
-						       &report->symbols, &error) < 0)
+	if (report->own->symbols &&
+	    symbol_folder_open(report->own->symbols, cli_options_need_lines(report->options),
+			       &report->symbols, &error) < 0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;
 }

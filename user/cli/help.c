@@ -92,7 +92,7 @@ static void print_formats(FILE *out)
 
 	fprintf(out, "\nFormats:\n");
 	for (size_t i = 0; (format = format_at(i)); i++) {
-		snprintf(left, sizeof(left), "%-12s %s", format->name, format->suffix);
+		snprintf(left, sizeof(left), "%-14s %s", format->name, format->suffix);
 		print_row(out, left, format->summary);
 	}
 }

@@ -488,6 +488,12 @@ void cli_options_done(struct cli_options *options)
 	*options = (struct cli_options){0};
 }
 
+bool cli_options_need_lines(const struct cli_options *options)
+{
+	return options->lines || options->by_line ||
+	       output_requests_need_lines(options->outputs.items, options->outputs.count);
+}
+
 struct output_settings cli_options_settings(const struct cli_options *options)
 {
 	return (struct output_settings){

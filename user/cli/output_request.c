@@ -103,6 +103,17 @@ bool output_requests_show_times(const struct output_request *requests, size_t re
 	return false;
 }
 
+bool output_requests_need_lines(const struct output_request *requests, size_t request_count)
+{
+	for (size_t i = 0; i < request_count; i++) {
+		const struct format_ops *format;
+
+		if (output_request_format(&requests[i], &format, NULL) == 0 && format->needs_lines)
+			return true;
+	}
+	return false;
+}
+
 /* ---- paths with a time in them ---- */
 
 bool output_path_has_time(const char *pattern)

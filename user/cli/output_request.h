@@ -28,6 +28,8 @@ bool output_requests_hold_one_kind(const struct output_request *requests, size_t
 bool output_requests_have_slices(const struct output_request *requests, size_t request_count);
 /* Does any output show how weights lie in time? */
 bool output_requests_show_times(const struct output_request *requests, size_t request_count);
+/* Does any output hold lines of source? */
+bool output_requests_need_lines(const struct output_request *requests, size_t request_count);
 /* Does every file have a name of its own for each interval? stdout has none. */
 bool output_requests_have_time(const struct output_request *requests, size_t request_count);
 /* Has the path a place for a time, %t? */

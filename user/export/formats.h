@@ -11,6 +11,9 @@
 	ROW(text)                                                                                  \
 	ROW(json)                                                                                  \
 	ROW(csv)                                                                                   \
+	ROW(csv_functions)                                                                         \
+	ROW(csv_lines)                                                                             \
+	ROW(csv_regions)                                                                           \
 	ROW(recording)                                                                             \
 	ROW(svg)                                                                                   \
 	ROW(html)                                                                                  \

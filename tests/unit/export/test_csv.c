@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 
+#include <pkbpf/event.h>
+
 #include "account_scenario.h"
+#include "base/array.h"
 
 #define CELLS_MAX 128
 #define CELL_SIZE 256
@@ -98,10 +101,196 @@ static void rows_are_read_back_with_every_cell(void **state)
 	free(text);
 }
 
+/* ---- tables of other things than processes ---- */
+
+#define APP "/usr/bin/app"
+
+static const struct fake_symbol symbols[] = {
+	{.space = FRAME_FILE,
+	 .path = APP,
+	 .start = 0x1000,
+	 .end = 0x1100,
+	 .lines = {{.function = "main", .file = "/src/app.c", .line = 40}}},
+	{.space = FRAME_FILE,
+	 .path = APP,
+	 .start = 0x1100,
+	 .end = 0x1200,
+	 .lines = {{.function = "=work(a, \"b\")", .file = "/src/a,b.c", .line = 9}}},
+	{.space = FRAME_KERNEL, .start = 0x100, .end = 0x200, .lines = {{.function = "sys_read"}}},
+};
+
+/* main > work > kernel, twice; main; and three records of regions. */
+static void play_app(struct fake_profile *fake)
+{
+	struct fake_machine *machine = fake_machine_new();
+
+	fake_profile_init(fake, NULL);
+	profile_info(fake->profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
+	fake_process(machine, 100, 1, "app");
+	fake_map(machine, 100, 0x401000, 0x410000, 0x1000, APP);
+	for (int i = 0; i < 2; i++)
+		fake_sample(machine, 100, 100, FAKE_IPS(0x110), FAKE_IPS(0x401110, 0x401010));
+	fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
+	fake_profile_run(fake, machine, symbols, ARRAY_SIZE(symbols));
+	fake_machine_free(machine);
+}
+
+/* The record with this text in the column; its heading is read, too. */
+static void find_record(const char *text, const char *column, const char *value,
+			struct record *heading, struct record *record)
+{
+	read_record(&text, heading);
+	while (*text) {
+		read_record(&text, record);
+		assert_int_equal(record->count, heading->count);
+		if (!strcmp(record->cells[column_of(heading, column)], value))
+			return;
+	}
+	fail_msg("no record with %s", value);
+}
+
+static void assert_cells(const struct record *heading, const struct record *record,
+			 const char *const (*cells)[2], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(record->cells[column_of(heading, cells[i][0])], cells[i][1]);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static void functions_have_their_weights(void **state)
+{
+	static const char *const kernel[][2] = {
+		{"kind", "cpu"}, {"type", "kernel"}, {"unit", "count"},
+		{"self", "2"},	 {"total", "2"},     {"self_percent", "66.667"},
+	};
+	static const char *const outer[][2] = {
+		{"type", "native"},	      {"module", "app"},    {"self", "1"}, {"total", "3"},
+		{"total_percent", "100.000"}, {"python_self", "0"},
+	};
+	static struct record heading, record;
+	struct fake_profile fake;
+	char *text;
+
+	play_app(&fake);
+	text = fake_profile_write(&fake, "csv-functions", NULL);
+	fake_profile_done(&fake);
+	assert_int_equal(count_lines(text), 1 + 3);
+	find_record(text, "function", "sys_read", &heading, &record);
+	assert_cells(&heading, &record, kernel, ARRAY_SIZE(kernel));
+	find_record(text, "function", "main", &heading, &record);
+	assert_cells(&heading, &record, outer, ARRAY_SIZE(outer));
+	free(text);
+}
+
+static void lines_have_their_weights(void **state)
+{
+	static const char *const inner[][2] = {
+		{"kind", "cpu"},
+		{"file", "/src/a,b.c"},
+		{"line", "9"},
+		{"unit", "count"},
+		{"self", "2"},
+		{"total", "2"},
+		{"self_percent", "66.667"},
+		{"text", ""},
+	};
+	static struct record heading, record;
+	struct fake_profile fake;
+	char *text;
+
+	play_app(&fake);
+	text = fake_profile_write(&fake, "csv-lines", NULL);
+	fake_profile_done(&fake);
+	assert_int_equal(count_lines(text), 1 + 2);
+	find_record(text, "function", "'=work(a, \"b\")", &heading, &record);
+	assert_cells(&heading, &record, inner, ARRAY_SIZE(inner));
+	free(text);
+}
+
+#define MS 1000000ULL
+
+static void send_region(struct fake_profile *fake, const char *inner, uint64_t count,
+			uint64_t wall_ns)
+{
+	union {
+		struct pkbpf_event_region record;
+		uint64_t words[(sizeof(struct pkbpf_event_region) + 8 + 2 * PKBPF_SPAN_NAME) / 8];
+	} room = {0};
+	struct event_sink sink = aggregator_sink(fake->aggregator);
+	char *names = (char *)&room.record.buckets[1];
+
+	room.record.header.kind = PKBPF_EVENT_REGION;
+	room.record.header.size = sizeof(room);
+	room.record.pid = 7;
+	room.record.depth = inner ? 2 : 1;
+	room.record.count = count;
+	room.record.total_ns = count * wall_ns;
+	room.record.max_ns = wall_ns;
+	room.record.part_ns[PKBPF_WAIT_SLEEP] = count * wall_ns;
+	room.record.n_buckets = 1;
+	room.record.buckets[0] =
+		(struct pkbpf_histogram_bucket){pkbpf_histogram_index(wall_ns), (uint32_t)count};
+	strcpy(names, "step");
+	if (inner)
+		strcpy(names + PKBPF_SPAN_NAME, inner);
+	sink.ops->on_other(sink.context, &room.record.header);
+}
+
+static void regions_are_a_tree(void **state)
+{
+	static const char *const outer[][2] = {
+		{"id", "0"},
+		{"parent", ""},
+		{"depth", "0"},
+		{"pid", "7"},
+		{"comm", "app"},
+		{"count", "10"},
+		{"wall_ns", "100000000"},
+		{"self_ns", "90000000"},
+		{"type", "region"},
+	};
+	static const char *const inner[][2] = {
+		{"id", "1"},
+		{"parent", "0"},
+		{"depth", "1"},
+		{"wall_ns", "10000000"},
+		{"sleep_ns", "10000000"},
+		{"on_cpu_ns", "0"},
+		{"max_ns", "1000000"},
+	};
+	static struct record heading, record;
+	struct fake_profile fake;
+	char *text;
+
+	fake_profile_init(&fake, NULL);
+	process_table_get(fake.processes, 7, "app");
+	send_region(&fake, NULL, 10, 10 * MS);
+	send_region(&fake, "load", 10, 1 * MS);
+	text = fake_profile_write(&fake, "csv-regions", NULL);
+	fake_profile_done(&fake);
+	assert_int_equal(count_lines(text), 1 + 2);
+	find_record(text, "region", "step", &heading, &record);
+	assert_cells(&heading, &record, outer, ARRAY_SIZE(outer));
+	find_record(text, "region", "load", &heading, &record);
+	assert_cells(&heading, &record, inner, ARRAY_SIZE(inner));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read_back_with_every_cell),
+		cmocka_unit_test(functions_have_their_weights),
+		cmocka_unit_test(lines_have_their_weights),
+		cmocka_unit_test(regions_are_a_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
