@@ -243,6 +243,8 @@ static void judge_by_change(struct diff_row *row, double error)
 	row->low = row->change - reach;
 	row->high = row->change + reach;
 	if (row->has_ratio) {
+		/* More than all of it cannot go. */
+		row->low = fmax(row->low, -row->sides[DIFF_BASE].value);
 		row->ratio_low = row->low / row->sides[DIFF_BASE].value;
 		row->ratio_high = row->high / row->sides[DIFF_BASE].value;
 	}

@@ -77,6 +77,30 @@ static void growth_is_positive_and_shrinking_negative(void **state)
 	assert_false(diff_is_significant(row));
 }
 
+/* What was in all slices is in two, which says little of its mean: a symmetric interval around
+ * -90 % reaches beyond -100 %. */
+static void no_interval_reaches_below_all_of_it(void **state)
+{
+	const struct diff_row *row;
+
+	(void)state;
+	fill(DIFF_BASE, "app", 100 * MS);
+	fill(DIFF_NEW, "other", 100 * MS);
+	for (uint32_t i = 3; i < SLICES; i += 10)
+		assert_true(measurement_put(
+			&sides.items[DIFF_NEW],
+			&(struct diff_key){CPU, DIFF_PROCESS,
+					   string_pool_add(sides.names.texts, "app")},
+			i, 100 * MS, 0));
+	assert_int_equal(sides_compare(&sides, SECOND), 0);
+	row = process("app");
+	assert_float_equal(row->ratio, -0.9, 1e-9);
+	assert_true(row->sides[DIFF_NEW].error > 0.3 * row->sides[DIFF_NEW].value);
+	assert_float_equal(row->ratio_low, -1, 1e-9);
+	assert_float_equal(row->low, -100 * MS, 1);
+	assert_true(row->ratio_high > -0.9);
+}
+
 static void what_comes_and_goes_is_told_from_what_changes(void **state)
 {
 	(void)state;
@@ -307,6 +331,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(growth_is_positive_and_shrinking_negative),
+		TEST(no_interval_reaches_below_all_of_it),
 		TEST(what_comes_and_goes_is_told_from_what_changes),
 		TEST(values_are_per_second_run_or_work),
 		TEST(levels_are_means_over_time_whatever_work_was_done),
