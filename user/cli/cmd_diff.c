@@ -519,11 +519,12 @@ static const struct option_row own_options[] = {
 	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_format},
 	{0, "fail-if", "EXPR",
 	 "exit with status 3 if a significant change goes beyond it: "
-	 "'cpu.function[parse].self>+10%', 'offcpu.process[nginx]>+20%', 'cpu.total<-5%'; "
-	 "repeatable",
+	 "'cpu.function[parse].self>+10%', 'offcpu.process[nginx]>+20%', "
+	 "'region[step].p99>+10%', 'cpu.total<-5%'; repeatable",
 	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if,
 	 .text = "A name that matches nothing is an error, unless a ? precedes the expression. "
-		 "The name * is any."},
+		 "The name * is any. Figures of regions and counted functions: total (wall time), "
+		 "count, mean, p50 and p99."},
 	{0},
 };
 

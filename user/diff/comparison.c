@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "diff/region_values.h"
 #include "profile/kind_table.h"
 #include "statistics/student_t.h"
 
@@ -17,8 +18,18 @@ const char *const diff_verdict_names[] = {
 /* Parts of the risk. Most of it is for functions themselves, which a change of a program moves;
  * what the others say follows from those. Stacks are for pictures, which are read alone. */
 static const double level_risk[DIFF_LEVELS] = {
-	[DIFF_ALL] = 0.05, [DIFF_PROCESS] = 0.1, [DIFF_CONTAINER] = 0.05,
-	[DIFF_SELF] = 0.6, [DIFF_TOTAL] = 0.2,	 [DIFF_STACK] = 1,
+	[DIFF_ALL] = 0.05,
+	[DIFF_PROCESS] = 0.1,
+	[DIFF_CONTAINER] = 0.05,
+	[DIFF_SELF] = 0.6,
+	[DIFF_TOTAL] = 0.2,
+	[DIFF_STACK] = 1,
+	/* Beside functions that are counted, and mostly without any. */
+	[DIFF_REGION_TIME] = 0.1,
+	[DIFF_REGION_COUNT] = 0.05,
+	[DIFF_REGION_MEAN] = 0.2,
+	[DIFF_REGION_P50] = 0.1,
+	[DIFF_REGION_P99] = 0.1,
 };
 /* Of a level's risk, what is shared out by size; the rest evenly, so that something small that
  * appeared is found, too. */
@@ -33,6 +44,7 @@ static const double level_risk[DIFF_LEVELS] = {
 struct comparing {
 	struct comparison *comparison;
 	struct resampling *resampling[DIFF_SIDES];
+	struct region_values regions[DIFF_SIDES];
 	double divisor[DIFF_SIDES];
 	double seconds[DIFF_SIDES]; /* by which levels are divided */
 	/* Relative error of what is sampled in all, against what the kernel has counted. */
@@ -44,10 +56,10 @@ struct comparing {
 static const struct diff_series *whole_of(const struct measurement *side,
 					  const struct diff_key *key)
 {
-	bool is_stacks = key->level >= DIFF_SELF;
+	bool is_stacks = diff_level_is_stacks(key->level);
 	struct diff_key whole = {key->kind, is_stacks ? DIFF_ALL_STACKS : DIFF_ALL, 0};
 
-	return measurement_find(side, &whole);
+	return diff_level_is_region(key->level) ? NULL : measurement_find(side, &whole);
 }
 
 static bool add_rows(struct comparison *comparison, const struct measurement *side,
@@ -58,6 +70,7 @@ static bool add_rows(struct comparison *comparison, const struct measurement *si
 
 		if (!(comparison->kinds_mask & 1U << series->key.kind) ||
 		    series->key.level == DIFF_ALL_STACKS ||
+		    series->key.level >= DIFF_REGION_MEASURED ||
 		    (other && measurement_find(other, &series->key)))
 			continue;
 		row = array_add(&comparison->rows);
@@ -79,6 +92,41 @@ static void drop_one_sided(struct comparison *comparison)
 			comparison->rows.items[count++] = *row;
 	}
 	comparison->rows.count = count;
+}
+
+static bool add_region_row(struct comparison *comparison, enum diff_level level, uint32_t name)
+{
+	struct diff_row *row = array_add(&comparison->rows);
+
+	if (row)
+		row->key = (struct diff_key){PKBPF_PROFILE_CALLS, level, name};
+	return row;
+}
+
+/* Means and percentiles of regions with a time on both sides. */
+static bool add_region_values(struct comparison *comparison)
+{
+	size_t count = comparison->rows.count;
+	bool added = true;
+
+	for (size_t i = 0; added && i < count; i++) {
+		struct diff_key key = comparison->rows.items[i].key, measured = key;
+
+		measured.level = DIFF_REGION_MEASURED;
+		if (key.level != DIFF_REGION_TIME ||
+		    !measurement_find(comparison->sides[DIFF_BASE], &measured) ||
+		    !measurement_find(comparison->sides[DIFF_NEW], &measured))
+			continue;
+		added = add_region_row(comparison, DIFF_REGION_MEAN, key.name) &&
+			add_region_row(comparison, DIFF_REGION_P50, key.name) &&
+			add_region_row(comparison, DIFF_REGION_P99, key.name);
+	}
+	return added;
+}
+
+static bool is_derived(const struct diff_row *row)
+{
+	return row->key.level >= DIFF_REGION_MEAN && row->key.level <= DIFF_REGION_P99;
 }
 
 /* ---- estimates ---- */
@@ -175,6 +223,24 @@ static enum diff_evidence evidence_of(const struct comparing *comparing, const s
 	return DIFF_BY_NOTHING;
 }
 
+static void estimate_side(const struct comparing *comparing, int side, const struct diff_row *row,
+			  struct diff_estimate *estimate)
+{
+	const struct measurement *measurement = comparing->comparison->sides[side];
+	bool by_work = is_by_work(comparing, row->key.kind);
+
+	if (is_derived(row)) {
+		region_values_estimate(&comparing->regions[side], row->key.level, row->key.name,
+				       estimate);
+		return;
+	}
+	resampling_estimate(comparing->resampling[side], measurement_find(measurement, &row->key),
+			    whole_of(measurement, &row->key), by_work, estimate);
+	/* When a region is entered during a run says nothing of how often it is. */
+	if (by_work && diff_level_is_region(row->key.level))
+		estimate->error = estimate->freedom = 0;
+}
+
 /* Fills both sides; returns the degrees of freedom of their difference (Welch and Satterthwaite).
  */
 static double estimate_row(const struct comparing *comparing, struct diff_row *row)
@@ -184,20 +250,18 @@ static double estimate_row(const struct comparing *comparing, struct diff_row *r
 	double variance = 0, spread = 0, run_freedom, runs;
 
 	for (int i = 0; i < DIFF_SIDES; i++)
-		resampling_estimate(comparing->resampling[i],
-				    measurement_find(comparison->sides[i], &row->key),
-				    whole_of(comparison->sides[i], &row->key),
-				    is_by_work(comparing, row->key.kind), &estimates[i]);
+		estimate_side(comparing, i, row, &estimates[i]);
 	runs = between_runs(comparing, &row->key, estimates, &run_freedom);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_estimate *estimate = &estimates[i];
-		double divisor = divisor_of_kind(comparing, i, row->key.kind);
+		double divisor = is_derived(row) ? 1 : divisor_of_kind(comparing, i, row->key.kind);
 		double least = sampling_error(comparing, i, estimates);
 		bool by_slices = estimate->error > least && estimate->freedom > 0;
 		double inside = pow(fmax(estimate->error, least) / divisor, 2);
-		double whole = is_by_work(comparing, row->key.kind) && row->key.level >= DIFF_SELF
-				       ? comparing->whole_error[i][row->key.kind]
-				       : 0;
+		double whole =
+			is_by_work(comparing, row->key.kind) && diff_level_is_stacks(row->key.level)
+				? comparing->whole_error[i][row->key.kind]
+				: 0;
 		double outside = (runs / fmax(comparison->sides[i]->run_count, 1) + whole * whole) *
 				 pow(estimate->sum / divisor, 2);
 
@@ -377,6 +441,19 @@ static double divisor_of(const struct comparison *comparison, int side)
 	return side == DIFF_BASE ? comparison->work.base : comparison->work.new;
 }
 
+/* Percentiles are not known from reports in JSON, means not of regions without calls. */
+static void drop_unknown(struct comparison *comparison)
+{
+	size_t count = 0;
+
+	array_foreach(&comparison->rows, row) {
+		if (!is_derived(row) ||
+		    (row->sides[DIFF_BASE].value > 0 && row->sides[DIFF_NEW].value > 0))
+			comparison->rows.items[count++] = *row;
+	}
+	comparison->rows.count = count;
+}
+
 static void judge_all(struct comparing *comparing)
 {
 	struct comparison *comparison = comparing->comparison;
@@ -385,6 +462,7 @@ static void judge_all(struct comparing *comparing)
 		row->freedom = estimate_row(comparing, row);
 		row->evidence = evidence_of(comparing, row);
 	}
+	drop_unknown(comparison);
 	share_risk(comparison);
 	array_foreach(&comparison->rows, row)
 		judge(row);
@@ -406,6 +484,8 @@ static int find_rows(struct comparison *comparison, struct error *error)
 	if (!add_rows(comparison, base, NULL) || !add_rows(comparison, new, base))
 		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	drop_one_sided(comparison);
+	if (!add_region_values(comparison))
+		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	return 0;
 }
 
@@ -430,14 +510,19 @@ int comparison_init(struct comparison *comparison, const struct measurement *bas
 			err = error_set(error, ENOMEM, "cannot compare: out of memory");
 		else
 			comparison->blocks[i] = resampling_block(comparing.resampling[i]);
+		if (!err && !region_values_init(&comparing.regions[i], comparison->sides[i],
+						comparing.resampling[i]))
+			err = error_set(error, ENOMEM, "cannot compare: out of memory");
 		for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 			comparing.whole_error[i][kind] =
 				whole_error(comparing.resampling[i], comparison->sides[i], kind);
 	}
 	if (!err)
 		judge_all(&comparing);
-	for (int i = 0; i < DIFF_SIDES; i++)
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		region_values_done(&comparing.regions[i]);
 		resampling_free(comparing.resampling[i]);
+	}
 	if (err)
 		comparison_done(comparison);
 	return err;

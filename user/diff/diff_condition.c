@@ -13,6 +13,9 @@
 
 /* ---- reading ---- */
 
+/* Needs no kind. */
+#define REGION "region["
+
 static const struct {
 	const char *before, *after;
 	enum diff_level level;
@@ -22,19 +25,28 @@ static const struct {
 	{"container[", "]", DIFF_CONTAINER},
 	{"function[", "].self", DIFF_SELF},
 	{"function[", "].total", DIFF_TOTAL},
+	{REGION, "].total", DIFF_REGION_TIME},
+	{REGION, "].count", DIFF_REGION_COUNT},
+	{REGION, "].mean", DIFF_REGION_MEAN},
+	{REGION, "].p50", DIFF_REGION_P50},
+	{REGION, "].p99", DIFF_REGION_P99},
 };
 
 static int refuse(const char *text, struct error *error)
 {
 	return error_set(error, EINVAL,
 			 "invalid value '%s' for --fail-if: expected such as "
-			 "'cpu.function[parse].self>+10%%', 'offcpu.process[nginx]>+20%%' or "
-			 "'cpu.total<-5%%'",
+			 "'cpu.function[parse].self>+10%%', 'offcpu.process[nginx]>+20%%', "
+			 "'region[step].p99>+10%%' or 'cpu.total<-5%%'",
 			 text);
 }
 
 static bool parse_kind(const char **at, enum pkbpf_profile_kind *ret_kind)
 {
+	if (strncmp(*at, REGION, strlen(REGION)) == 0) {
+		*ret_kind = PKBPF_PROFILE_CALLS;
+		return true;
+	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		const char *name = kind_ops_of((enum pkbpf_profile_kind)kind)->name;
 		size_t length = strlen(name);
@@ -180,8 +192,8 @@ static void describe(const struct comparison *comparison, const struct diff_row 
 	snprintf(result->sentence, sizeof(result->sentence), "%s: %s%s%s %s -> %s per %s, %s%s%s%s",
 		 result->expression, name[0] ? name : "all", name[0] ? " " : "",
 		 name[0] ? diff_words_level(row->key.level) : "",
-		 diff_words_value(base, row->key.kind, row->sides[DIFF_BASE].value),
-		 diff_words_value(new, row->key.kind, row->sides[DIFF_NEW].value),
+		 diff_words_value(base, &row->key, row->sides[DIFF_BASE].value),
+		 diff_words_value(new, &row->key, row->sides[DIFF_NEW].value),
 		 diff_words_per(&comparison->work), diff_words_change(change, row),
 		 interval[0] ? " (" : "", interval, interval[0] ? ")" : "");
 	text_append(result->sentence, sizeof(result->sentence), ": %s", verdict);

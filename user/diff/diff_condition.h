@@ -3,6 +3,8 @@
  * Conditions on changes, for scripts that want to fail when one is significant:
  *
  *	EXPR = ["?"] KIND "." WHAT OP VALUE	blanks around OP are fine
+ *	     | ["?"] "region[NAME]." FIGURE OP VALUE
+ *	FIGURE = "total" | "count" | "mean" | "p50" | "p99"
  *	WHAT = "total" | "process[NAME]" | "container[NAME]"
  *	     | "function[NAME].self" | "function[NAME].total"	NAME "*": any
  *	OP VALUE = ">+10%" | "<-10%"

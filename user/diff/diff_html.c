@@ -61,7 +61,7 @@ static int draw_graph(const struct diff_document *document, uint32_t kind, FILE 
 			"<iframe style=\"height:min(70vh,%lupx)\" "
 			"title=\"Differential flame graph, %s\" "
 			"data-graph=\"",
-			height_of(svg), kind_ops_of((enum pkbpf_profile_kind)kind)->title);
+			height_of(svg), diff_words_title(kind));
 		escape_base64(out, svg, size);
 		fputs("\"></iframe></div></div>\n", out);
 	}
@@ -87,8 +87,8 @@ static int write_graph(const struct diff_document *document, uint32_t kind, FILE
 		      out);
 	else if (tree.is_part)
 		fprintf(out, "<p class=\"note\">The graph below is of stacks: %s → %s.</p>\n",
-			diff_words_value(base, kind, tree.nodes[0].total[DIFF_BASE]),
-			diff_words_value(new, kind, tree.nodes[0].total[DIFF_NEW]));
+			diff_words_amount(base, kind, tree.nodes[0].total[DIFF_BASE]),
+			diff_words_amount(new, kind, tree.nodes[0].total[DIFF_NEW]));
 	fputs("</section>\n", out);
 	diff_tree_done(&tree);
 	return has_graph ? draw_graph(document, kind, out) : 0;
@@ -104,7 +104,7 @@ static void write_row(const struct comparison *comparison, const struct diff_row
 	fputs("</th>", out);
 	for (int side = 0; side < DIFF_SIDES; side++)
 		fprintf(out, "<td>%s</td>",
-			diff_words_value(text, row->key.kind, row->sides[side].value));
+			diff_words_value(text, &row->key, row->sides[side].value));
 	fprintf(out, "<td class=\"change\">%s</td>", diff_words_change(text, row));
 	fprintf(out, "<td>%s</td>", diff_words_interval(text, row));
 	fprintf(out, "<td>%.1f</td><td>%.1f</td></tr>\n", 100 * row->sides[DIFF_BASE].share,
@@ -142,7 +142,7 @@ static void write_table(const struct diff_document *document, uint32_t kind, FIL
 static int write_kind(const struct diff_document *document, uint32_t kind, FILE *out)
 {
 	const struct comparison *comparison = document->comparison;
-	const char *title = kind_ops_of((enum pkbpf_profile_kind)kind)->title;
+	const char *title = diff_words_title(kind);
 	const struct diff_row *all =
 		comparison_find(comparison, &(struct diff_key){kind, DIFF_ALL, 0});
 	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE], change[DIFF_WORDS_SIZE];
@@ -151,8 +151,8 @@ static int write_kind(const struct diff_document *document, uint32_t kind, FILE 
 		title);
 	if (all)
 		fprintf(out, "<p>In all %s → %s, <b>%s</b>%s.</p>\n",
-			diff_words_value(base, kind, all->sides[DIFF_BASE].value),
-			diff_words_value(new, kind, all->sides[DIFF_NEW].value),
+			diff_words_amount(base, kind, all->sides[DIFF_BASE].value),
+			diff_words_amount(new, kind, all->sides[DIFF_NEW].value),
 			diff_words_change(change, all),
 			diff_is_significant(all)	? ""
 			: all->verdict == DIFF_UNJUDGED ? ", not judged"

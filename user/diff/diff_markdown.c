@@ -16,8 +16,7 @@ static void write_row(const struct comparison *comparison, const struct diff_row
 	fprintf(out, "| %s | ", diff_words_level(row->key.level));
 	escape_markdown_code(out, diff_row_name(comparison, row));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		fprintf(out, " | %s",
-			diff_words_value(text, row->key.kind, row->sides[side].value));
+		fprintf(out, " | %s", diff_words_value(text, &row->key, row->sides[side].value));
 	fprintf(out, " | **%s**", diff_words_change(text, row));
 	fprintf(out, " | %s", diff_words_interval(text, row));
 	fprintf(out, " | %s |\n", diff_words_share(text, row));
@@ -31,11 +30,11 @@ static void write_kind(const struct diff_document *document, uint32_t kind, FILE
 	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE], change[DIFF_WORDS_SIZE];
 	size_t count = 0;
 
-	fprintf(out, "\n### %s\n\n", kind_ops_of((enum pkbpf_profile_kind)kind)->title);
+	fprintf(out, "\n### %s\n\n", diff_words_title(kind));
 	if (all)
 		fprintf(out, "In all %s → %s, %s%s\n\n",
-			diff_words_value(base, kind, all->sides[DIFF_BASE].value),
-			diff_words_value(new, kind, all->sides[DIFF_NEW].value),
+			diff_words_amount(base, kind, all->sides[DIFF_BASE].value),
+			diff_words_amount(new, kind, all->sides[DIFF_NEW].value),
 			diff_words_change(change, all),
 			diff_is_significant(all) ? "" : " (no significant change)");
 	array_foreach(&comparison->rows, row) {

@@ -67,8 +67,8 @@ static void print_change(const struct graph *graph, const struct diff_node *node
 	uint32_t kind = graph->document->kind;
 	char left[DIFF_WORDS_SIZE], right[DIFF_WORDS_SIZE];
 
-	fprintf(graph->out, "base %s, new %s per ", diff_words_value(left, kind, base),
-		diff_words_value(right, kind, new));
+	fprintf(graph->out, "base %s, new %s per ", diff_words_amount(left, kind, base),
+		diff_words_amount(right, kind, new));
 	escape_markup(graph->out, diff_words_per(&graph->comparison->work));
 	if (base > 0 && new > 0)
 		fprintf(graph->out, ", %+.1f %%", 100 * (new / base - 1));

@@ -35,14 +35,21 @@ static const struct text_column columns[] = {
 };
 
 /* From levels that say who to those that say where. */
-static const enum diff_level order[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF, DIFF_TOTAL};
+static const enum diff_level order[] = {
+	DIFF_PROCESS,	   DIFF_CONTAINER,   DIFF_SELF,	      DIFF_TOTAL,      DIFF_REGION_TIME,
+	DIFF_REGION_COUNT, DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
+};
+/* How many things there are: not each figure of them. */
+static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF,
+						 DIFF_REGION_MEAN};
 
 /* Where nothing can be judged, the reader judges: what is known of processes is shown. */
 static bool is_listed(const struct diff_row *row)
 {
 	return diff_is_significant(row) ||
 	       (row->verdict == DIFF_UNJUDGED &&
-		(row->key.level == DIFF_PROCESS || row->key.level == DIFF_CONTAINER));
+		(row->key.level == DIFF_PROCESS || row->key.level == DIFF_CONTAINER ||
+		 diff_level_is_region(row->key.level)));
 }
 
 static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level, bool listed)
@@ -78,8 +85,7 @@ static void add_row(const struct page *page, struct text_table *table, const str
 	text_table_cell(table,
 			escape_terminal(name, sizeof(name), diff_row_name(page->comparison, row)));
 	for (int side = 0; side < DIFF_SIDES; side++)
-		text_table_cell(table,
-				diff_words_value(text, row->key.kind, row->sides[side].value));
+		text_table_cell(table, diff_words_value(text, &row->key, row->sides[side].value));
 	text_table_cell(table, diff_words_change(text, row));
 	text_table_cell(table, row->verdict == DIFF_UNJUDGED ? "not judged"
 							     : diff_words_interval(text, row));
@@ -146,18 +152,21 @@ static void write_heading(const struct page *page, uint32_t kind)
 	char base[DIFF_WORDS_SIZE], new[DIFF_WORDS_SIZE], change[DIFF_WORDS_SIZE];
 	char interval[DIFF_WORDS_SIZE], text[TEXT_CELL_SIZE];
 	const struct kind_ops *ops = kind_ops_of((enum pkbpf_profile_kind)kind);
-	const char *title = ops->title;
+	const char *title = diff_words_title(kind);
 
 	if (!all) {
-		snprintf(text, sizeof(text), "%s", title);
+		snprintf(text, sizeof(text), "%s%s%s", title,
+			 kind == PKBPF_PROFILE_CALLS ? ": wall time and count per " : "",
+			 kind == PKBPF_PROFILE_CALLS ? diff_words_per(&page->comparison->work)
+						     : "");
 	} else {
 		diff_words_interval(interval, all);
 		snprintf(text, sizeof(text), "%s%s%s: %s -> %s, %s%s%s%s%s", title,
 			 /* What is there at the end is not per anything. */
 			 ops->is_level ? "" : " per ",
 			 ops->is_level ? "" : diff_words_per(&page->comparison->work),
-			 diff_words_value(base, kind, all->sides[DIFF_BASE].value),
-			 diff_words_value(new, kind, all->sides[DIFF_NEW].value),
+			 diff_words_amount(base, kind, all->sides[DIFF_BASE].value),
+			 diff_words_amount(new, kind, all->sides[DIFF_NEW].value),
 			 diff_words_change(change, all), interval[0] ? " (" : "", interval,
 			 interval[0] ? ")" : "",
 			 diff_is_significant(all)	 ? ""
@@ -191,14 +200,15 @@ static void write_rest(const struct page *page, uint32_t kind)
 	char interval[DIFF_WORDS_SIZE];
 	size_t length = 0;
 
-	for (size_t i = 0; i < 3; i++) {
-		size_t count = count_rows(page, kind, order[i], false) -
-			       count_rows(page, kind, order[i], true);
+	for (size_t i = 0; i < ARRAY_SIZE(counted_levels); i++) {
+		size_t count = count_rows(page, kind, counted_levels[i], false) -
+			       count_rows(page, kind, counted_levels[i], true);
 
 		if (count)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-						   length ? ", " : "No significant change: ",
-						   diff_words_counted(counted, count, order[i]));
+			length += (size_t)snprintf(
+				text + length, sizeof(text) - length, "%s%s",
+				length ? ", " : "No significant change: ",
+				diff_words_counted(counted, count, counted_levels[i]));
 	}
 	if (largest && length < sizeof(text)) {
 		diff_words_interval(interval, largest);

@@ -9,26 +9,53 @@
 #include "profile/kind_table.h"
 #include "rows/human.h"
 
-bool diff_words_is_time(uint32_t kind)
+static bool is_time(uint32_t kind)
 {
 	return kind == PKBPF_PROFILE_CPU ||
 	       kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_NS;
 }
 
-char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
+bool diff_words_is_time(const struct diff_key *key)
+{
+	return key->level == DIFF_REGION_COUNT ? false : is_time(key->kind);
+}
+
+const char *diff_words_title(uint32_t kind)
+{
+	return kind == PKBPF_PROFILE_CALLS ? "Regions and calls"
+					   : kind_ops_of((enum pkbpf_profile_kind)kind)->title;
+}
+
+static char *count_text(char text[DIFF_WORDS_SIZE], double value)
 {
 	char number[HUMAN_SIZE];
 
-	if (diff_words_is_time(kind) && (value == 0 || value >= 1))
-		snprintf(text, DIFF_WORDS_SIZE, "%s", human_time(number, human_whole(value)));
-	else if (diff_words_is_time(kind))
-		snprintf(text, DIFF_WORDS_SIZE, "%.3f ns", value);
-	else if (kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_BYTES)
-		snprintf(text, DIFF_WORDS_SIZE, "%s", human_bytes(number, human_whole(value)));
-	else if (value >= 1000)
+	if (value >= 1000)
 		snprintf(text, DIFF_WORDS_SIZE, "%s", human_count(number, human_whole(value)));
 	else
 		snprintf(text, DIFF_WORDS_SIZE, "%.3g", value);
+	return text;
+}
+
+char *diff_words_value(char text[DIFF_WORDS_SIZE], const struct diff_key *key, double value)
+{
+	return diff_words_is_time(key) || !is_time(key->kind)
+		       ? diff_words_amount(text, key->kind, value)
+		       : count_text(text, value);
+}
+
+char *diff_words_amount(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
+{
+	char number[HUMAN_SIZE];
+
+	if (is_time(kind) && (value == 0 || value >= 1))
+		snprintf(text, DIFF_WORDS_SIZE, "%s", human_time(number, human_whole(value)));
+	else if (is_time(kind))
+		snprintf(text, DIFF_WORDS_SIZE, "%.3f ns", value);
+	else if (kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_BYTES)
+		snprintf(text, DIFF_WORDS_SIZE, "%s", human_bytes(number, human_whole(value)));
+	else
+		count_text(text, value);
 	return text;
 }
 
@@ -40,12 +67,13 @@ static void append_percent(char text[DIFF_WORDS_SIZE], double ratio)
 	text_append(text, DIFF_WORDS_SIZE, fabs(percent) < 100 ? "%+.1f" : "%+.0f", percent);
 }
 
-static void append_signed_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
+static void append_signed_value(char text[DIFF_WORDS_SIZE], const struct diff_key *key,
+				double value)
 {
 	char number[DIFF_WORDS_SIZE];
 
 	text_append(text, DIFF_WORDS_SIZE, "%s%s", value < 0 ? "-" : "+",
-		    diff_words_value(number, kind, fabs(value)));
+		    diff_words_value(number, key, fabs(value)));
 }
 
 char *diff_words_change(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
@@ -58,7 +86,7 @@ char *diff_words_change(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
 	if (!(new > 0))
 		return strcpy(text, "gone");
 	if (!row->has_ratio) {
-		append_signed_value(text, row->key.kind, row->change);
+		append_signed_value(text, &row->key, row->change);
 		return text;
 	}
 	append_percent(text, row->ratio);
@@ -78,14 +106,17 @@ char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row
 		text_append(text, DIFF_WORDS_SIZE, " %%");
 		return text;
 	}
-	append_signed_value(text, row->key.kind, row->low);
+	append_signed_value(text, &row->key, row->low);
 	text_append(text, DIFF_WORDS_SIZE, " to ");
-	append_signed_value(text, row->key.kind, row->high);
+	append_signed_value(text, &row->key, row->high);
 	return text;
 }
 
 char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
 {
+	/* Regions lie within each other. */
+	if (diff_level_is_region(row->key.level))
+		return strcpy(text, "-");
 	snprintf(text, DIFF_WORDS_SIZE, "%.1f -> %.1f %%", 100 * row->sides[DIFF_BASE].share,
 		 100 * row->sides[DIFF_NEW].share);
 	return text;
@@ -107,9 +138,20 @@ const char *diff_words_per(const struct diff_work *work)
 const char *diff_words_level(uint32_t level)
 {
 	static const char *const words[DIFF_LEVELS] = {
-		[DIFF_ALL] = "all",	[DIFF_PROCESS] = "process", [DIFF_CONTAINER] = "container",
-		[DIFF_SELF] = "self",	[DIFF_TOTAL] = "total",	    [DIFF_ALL_STACKS] = "all",
+		[DIFF_ALL] = "all",
+		[DIFF_PROCESS] = "process",
+		[DIFF_CONTAINER] = "container",
+		[DIFF_SELF] = "self",
+		[DIFF_TOTAL] = "total",
+		[DIFF_ALL_STACKS] = "all",
 		[DIFF_STACK] = "stack",
+		[DIFF_REGION_TIME] = "wall time",
+		[DIFF_REGION_COUNT] = "count",
+		[DIFF_REGION_MEAN] = "mean",
+		[DIFF_REGION_P50] = "p50",
+		[DIFF_REGION_P99] = "p99",
+		[DIFF_REGION_MEASURED] = "calls",
+		[DIFF_REGION_BUCKET] = "calls",
 	};
 
 	return words[level];
@@ -117,9 +159,10 @@ const char *diff_words_level(uint32_t level)
 
 char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t level)
 {
-	const char *plural = level == DIFF_PROCESS     ? "processes"
-			     : level == DIFF_CONTAINER ? "containers"
-						       : "functions";
+	const char *plural = level == DIFF_PROCESS	 ? "processes"
+			     : level == DIFF_CONTAINER	 ? "containers"
+			     : level == DIFF_REGION_MEAN ? "regions"
+							 : "functions";
 	char number[HUMAN_SIZE];
 
 	snprintf(text, DIFF_WORDS_SIZE, "%s", human_counted(number, count, plural));

@@ -7,15 +7,18 @@
 
 #define DIFF_WORDS_SIZE 128
 
-/* Is a value of this kind a time? Else it is a number of events. */
-bool diff_words_is_time(uint32_t kind);
-/* "312 ms": a value of a kind, in the unit of work. */
-char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value);
+/* Is a value a time? Else it is a number of events. */
+bool diff_words_is_time(const struct diff_key *key);
+/* "CPU": heading of a kind. */
+const char *diff_words_title(uint32_t kind);
+/* "312 ms": a value, in the unit of work; of the weight of a kind. */
+char *diff_words_value(char text[DIFF_WORDS_SIZE], const struct diff_key *key, double value);
+char *diff_words_amount(char text[DIFF_WORDS_SIZE], uint32_t kind, double value);
 /* "+5.1 %", "new", "gone" */
 char *diff_words_change(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
 /* "+3.0 to +7.2 %", or in the unit of the value; "" when no interval is known */
 char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
-/* "31.2 -> 32.4 %" */
+/* "31.2 -> 32.4 %"; "-" of regions */
 char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
 /* "second", "run", "request": what values are per */
 const char *diff_words_per(const struct diff_work *work);

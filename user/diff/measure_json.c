@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "diff/measure_regions.h"
 #include "profile/kind_table.h"
 
 /* Those of user/export/json in which what is read here has its meaning. */
@@ -137,6 +138,34 @@ static int add_rows(struct measurement *measurement, const json_t *report)
 	return added ? 0 : -ENOMEM;
 }
 
+/* Of a report made with --regions or --function; their histograms are not there. */
+static bool add_regions(struct measurement *measurement, const json_t *report)
+{
+	const json_t *region, *regions = json_object_get(report, "regions_by_name");
+	bool added = true;
+	char name[NAME_BYTES];
+	size_t i;
+
+	json_array_foreach(regions, i, region)
+	{
+		const json_t *calls = json_object_get(region, "calls");
+
+		snprintf(name, sizeof(name), "%s", text_of(region, "name"));
+		added = added &&
+			measure_region(
+				measurement,
+				&(struct region_figures){
+					.name = name,
+					.time_ns = number_of(region, "wall_ns"),
+					.calls = number_of(region, calls ? "calls" : "count"),
+					.measured = number_of(region, "count"),
+					.is_let_go =
+						json_is_true(json_object_get(region, "let_go")),
+				});
+	}
+	return added;
+}
+
 static bool is_report(const json_t *report)
 {
 	return strcmp(text_of(json_object_get(report, "tool"), "name"), "pkbpf") == 0 &&
@@ -163,7 +192,7 @@ static int take_report(struct measurement *measurement, const json_t *report, st
 	if (!measurement_begin_slice(measurement, &slice))
 		return error_set(error, ENOMEM, "cannot be read: out of memory");
 	describe(measurement, report);
-	return add_rows(measurement, report)
+	return add_rows(measurement, report) || !add_regions(measurement, report)
 		       ? error_set(error, ENOMEM, "cannot be read: out of memory")
 		       : 0;
 }

@@ -13,6 +13,13 @@ const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_TOTAL] = "function_total",
 	[DIFF_ALL_STACKS] = "all_stacks",
 	[DIFF_STACK] = "stack",
+	[DIFF_REGION_TIME] = "region_time",
+	[DIFF_REGION_COUNT] = "region_count",
+	[DIFF_REGION_MEAN] = "region_mean",
+	[DIFF_REGION_P50] = "region_p50",
+	[DIFF_REGION_P99] = "region_p99",
+	[DIFF_REGION_MEASURED] = "region_measured",
+	[DIFF_REGION_BUCKET] = "region_bucket",
 };
 
 bool diff_names_init(struct diff_names *names)

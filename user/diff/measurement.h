@@ -25,8 +25,26 @@ enum diff_level {
 	DIFF_TOTAL,	 /* a function and what it calls */
 	DIFF_ALL_STACKS, /* all that has a stack; what shares of functions are of; has no name */
 	DIFF_STACK,	 /* a stack with its comm; named by a number in diff_names.stacks */
+	/* Of regions and counted functions, with PKBPF_PROFILE_CALLS; see diff/region_values.h. */
+	DIFF_REGION_TIME,  /* wall time */
+	DIFF_REGION_COUNT, /* how often it was left; calls */
+	DIFF_REGION_MEAN,  /* of a call; of comparisons alone, as the percentiles */
+	DIFF_REGION_P50,
+	DIFF_REGION_P99,
+	DIFF_REGION_MEASURED, /* calls with a wall time; no row */
+	DIFF_REGION_BUCKET,   /* calls in a bucket of a histogram; no row */
 	DIFF_LEVELS,
 };
+
+static inline bool diff_level_is_region(uint32_t level)
+{
+	return level >= DIFF_REGION_TIME && level <= DIFF_REGION_BUCKET;
+}
+/* Of functions and stacks. */
+static inline bool diff_level_is_stacks(uint32_t level)
+{
+	return level >= DIFF_SELF && level <= DIFF_STACK;
+}
 
 extern const char *const diff_level_names[DIFF_LEVELS];
 

@@ -33,6 +33,7 @@ struct resampling {
 	double *residuals;	  /* of each slice, likewise */
 	double *runs;
 	double *run_lengths;
+	double *run_wholes;
 };
 
 /* Of a run's slices: about the cube root of their number is best where they depend little on each
@@ -147,8 +148,9 @@ struct resampling *resampling_new(const struct measurement *measurement)
 	resampling->residuals = calloc(measurement->slices.count + 1, sizeof(double));
 	resampling->runs = calloc(runs, sizeof(double));
 	resampling->run_lengths = calloc(runs, sizeof(double));
+	resampling->run_wholes = calloc(runs, sizeof(double));
 	if (!resampling->sums || !resampling->residuals || !resampling->runs ||
-	    !resampling->run_lengths || !draw_all(resampling)) {
+	    !resampling->run_lengths || !resampling->run_wholes || !draw_all(resampling)) {
 		resampling_free(resampling);
 		return NULL;
 	}
@@ -170,6 +172,7 @@ void resampling_free(struct resampling *resampling)
 	free(resampling->residuals);
 	free(resampling->runs);
 	free(resampling->run_lengths);
+	free(resampling->run_wholes);
 	free(resampling);
 }
 
@@ -327,24 +330,58 @@ void resampling_estimate(struct resampling *resampling, const struct diff_series
 	*ret_estimate = estimate;
 }
 
+static void sum_runs(const struct measurement *measurement, const struct diff_series *series,
+		     double *sums)
+{
+	memset(sums, 0, measurement->run_count * sizeof(*sums));
+	array_foreach(&series->values, value)
+		sums[measurement->slices.items[value->slice].run] += value->value;
+}
+
+static void add_scatter(const double *values, uint32_t runs, double *squares, double *freedom)
+{
+	double mean = 0;
+
+	for (uint32_t run = 0; run < runs; run++)
+		mean += values[run] / runs;
+	for (uint32_t run = 0; run < runs && mean > 0; run++)
+		*squares += (values[run] / mean - 1) * (values[run] / mean - 1);
+	*freedom += runs - 1;
+}
+
 void resampling_between_runs(const struct resampling *resampling, const struct diff_series *series,
 			     bool per_time, double *squares, double *freedom)
 {
 	const struct measurement *measurement = resampling->measurement;
 	uint32_t runs = measurement->run_count;
-	double *sums = resampling->runs, mean = 0;
+	double *sums = resampling->runs;
 
 	if (!series || runs < 2)
 		return;
-	memset(sums, 0, runs * sizeof(*sums));
-	array_foreach(&series->values, value)
-		sums[measurement->slices.items[value->slice].run] += value->value;
-	for (uint32_t run = 0; run < runs; run++) {
+	sum_runs(measurement, series, sums);
+	for (uint32_t run = 0; run < runs; run++)
 		if (per_time && resampling->run_lengths[run] > 0)
 			sums[run] /= resampling->run_lengths[run];
-		mean += sums[run] / runs;
-	}
-	for (uint32_t run = 0; run < runs && mean > 0; run++)
-		*squares += (sums[run] / mean - 1) * (sums[run] / mean - 1);
-	*freedom += runs - 1;
+	add_scatter(sums, runs, squares, freedom);
+}
+
+void resampling_quotients_between_runs(const struct resampling *resampling,
+				       const struct diff_series *series,
+				       const struct diff_series *whole, double *squares,
+				       double *freedom)
+{
+	const struct measurement *measurement = resampling->measurement;
+	uint32_t runs = measurement->run_count, known = 0;
+	double *sums = resampling->runs, *wholes = resampling->run_wholes;
+
+	if (!series || !whole)
+		return;
+	sum_runs(measurement, series, sums);
+	sum_runs(measurement, whole, wholes);
+	/* A run without any has no quotient. */
+	for (uint32_t run = 0; run < runs; run++)
+		if (wholes[run] > 0)
+			sums[known++] = sums[run] / wholes[run];
+	if (known > 1)
+		add_scatter(sums, known, squares, freedom);
 }

@@ -43,5 +43,10 @@ void resampling_estimate(struct resampling *resampling, const struct diff_series
  * (`per_time`) or per run; and degrees of freedom. Nothing with one run. */
 void resampling_between_runs(const struct resampling *resampling, const struct diff_series *series,
 			     bool per_time, double *squares, double *freedom);
+/* The same of quotients: a run's values over those of another series. */
+void resampling_quotients_between_runs(const struct resampling *resampling,
+				       const struct diff_series *series,
+				       const struct diff_series *whole, double *squares,
+				       double *freedom);
 
 #endif

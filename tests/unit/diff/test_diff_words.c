@@ -27,12 +27,19 @@ static void values_have_the_unit_of_their_kind(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_string_equal(diff_words_value(text, rows[i].kind, rows[i].value),
+		assert_string_equal(diff_words_amount(text, rows[i].kind, rows[i].value),
 				    rows[i].text);
-	assert_true(diff_words_is_time(PKBPF_PROFILE_CPU));
-	assert_true(diff_words_is_time(PKBPF_PROFILE_BLOCKIO));
-	assert_false(diff_words_is_time(PKBPF_PROFILE_FAULTS));
-	assert_false(diff_words_is_time(PKBPF_PROFILE_ALLOC));
+	assert_true(diff_words_is_time(&(struct diff_key){.kind = PKBPF_PROFILE_CPU}));
+	assert_true(diff_words_is_time(&(struct diff_key){.kind = PKBPF_PROFILE_BLOCKIO}));
+	assert_false(diff_words_is_time(&(struct diff_key){.kind = PKBPF_PROFILE_FAULTS}));
+	assert_false(diff_words_is_time(&(struct diff_key){.kind = PKBPF_PROFILE_ALLOC}));
+	assert_true(diff_words_is_time(
+		&(struct diff_key){.kind = PKBPF_PROFILE_CALLS, .level = DIFF_REGION_P99}));
+	assert_string_equal(diff_words_value(text,
+					     &(struct diff_key){.kind = PKBPF_PROFILE_CALLS,
+								.level = DIFF_REGION_COUNT},
+					     1200),
+			    "1,200");
 }
 
 static struct diff_row row_of(double base, double new)
