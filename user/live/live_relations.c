@@ -92,7 +92,7 @@ static uint32_t *target_pids(const struct live_capture *live, size_t *ret_count)
 	struct u32_list targets = {0};
 	size_t kept = 0;
 
-	*ret_count = relation_list_pids(&pids);
+	*ret_count = relation_list_pids("/proc", &pids);
 	if (!pids || is_host(live))
 		return pids;
 	if (session_targets_now(live->session, &targets))

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -298,6 +299,31 @@ static void tells_of_devices_that_moved_something(void **state)
 	event_buffer_done(&buffer);
 }
 
+/* The newest processes have the highest numbers, and the kernel lists them last. */
+static void all_processes_are_listed(void **state)
+{
+	enum { COUNT = 5000 };
+	struct temp_tree tree;
+	uint32_t *pids;
+	char name[32];
+	size_t count;
+
+	temp_tree_init(&tree);
+	for (uint32_t pid = COUNT; pid > 0; pid--) {
+		snprintf(name, sizeof(name), "%u", pid);
+		assert_int_equal(mkdir(temp_tree_path(&tree, name), 0700), 0);
+	}
+	assert_int_equal(mkdir(temp_tree_path(&tree, "self"), 0700), 0);
+	count = relation_list_pids(temp_tree_path(&tree, ""), &pids);
+	temp_tree_done(&tree);
+	assert_int_equal(count, COUNT);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(pids[i], i + 1);
+	free(pids);
+	assert_int_equal(relation_list_pids(temp_tree_path(&tree, "none"), &pids), 0);
+	assert_null(pids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +334,7 @@ int main(void)
 		cmocka_unit_test(reads_sectors_of_devices),
 		cmocka_unit_test(takes_no_more_devices_than_there_is_room_for),
 		cmocka_unit_test(tells_of_devices_that_moved_something),
+		cmocka_unit_test(all_processes_are_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

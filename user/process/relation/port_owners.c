@@ -132,7 +132,7 @@ void port_owners_look(struct port_owners *owners)
 	}
 	if (!owners->inodes.count)
 		return;
-	pid_count = relation_list_pids(&pids);
+	pid_count = relation_list_pids("/proc", &pids);
 	for (size_t i = 0; i < pid_count && fds < FDS_MAX; i++)
 		fds += relation_each_socket(pids[i], FDS_MAX - fds, take_inode,
 					    &(struct asking){owners, pids[i]});

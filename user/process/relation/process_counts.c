@@ -105,7 +105,7 @@ struct process_counts *process_counts_new(const uint32_t *pids, size_t count, bo
 	counts->log = open_log();
 	counts->device_count = device_bytes_read("/proc/diskstats", counts->devices);
 	/* Each process takes about 10 us. */
-	all_count = relation_list_pids(&everybody);
+	all_count = relation_list_pids("/proc", &everybody);
 	counts->items = calloc(all_count + 1, sizeof(*counts->items));
 	for (size_t i = 0; counts->items && i < all_count; i++) {
 		struct io_counts *io = &counts->items[counts->count];

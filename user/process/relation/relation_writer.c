@@ -51,10 +51,10 @@ void relation_write(const struct relation_writer *writer, const struct relation_
 	relation_event_encode(writer->buffer, &full);
 }
 
-size_t relation_list_pids(uint32_t **ret_pids)
+size_t relation_list_pids(const char *folder, uint32_t **ret_pids)
 {
 	ARRAY_OF(uint32_t) pids = {0};
-	DIR *proc = opendir("/proc");
+	DIR *proc = opendir(folder);
 	struct dirent *entry;
 	uint32_t *pid;
 

@@ -20,9 +20,9 @@ bool relation_writer_wants(const struct relation_writer *writer, uint32_t pid);
 void relation_write(const struct relation_writer *writer, const struct relation_view *view);
 /* comm of a running process; "" when it has exited. */
 void relation_read_comm(uint32_t pid, char comm[PKBPF_COMM_SIZE + 1]);
-/* Pids of all existing processes, ascending, which the caller frees; NULL with 0: no /proc, or out
- * of memory. */
-size_t relation_list_pids(uint32_t **ret_pids);
+/* Pids of all existing processes, ascending, which the caller frees; NULL with 0: no such folder
+ * (/proc), or out of memory. */
+size_t relation_list_pids(const char *folder, uint32_t **ret_pids);
 /* Calls take with the inode of each socket that a process has open. Returns how many descriptors
  * were read, at most `max`. */
 size_t relation_each_socket(uint32_t pid, size_t max, void (*take)(void *context, uint64_t inode),

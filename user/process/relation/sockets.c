@@ -474,7 +474,7 @@ static void look_again(struct sockets *sockets)
 static void write_peers(struct sockets *sockets)
 {
 	_cleanup_free_ uint32_t *everybody = NULL;
-	size_t count = sockets->peers.count ? relation_list_pids(&everybody) : 0;
+	size_t count = sockets->peers.count ? relation_list_pids("/proc", &everybody) : 0;
 
 	for (size_t i = 0; i < count && sockets->fds < FDS_MAX; i++)
 		read_owner(sockets, everybody[i]);
