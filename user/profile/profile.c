@@ -383,7 +383,8 @@ const char *profile_device_name(const struct profile *profile, uint32_t device)
 	return string ? profile_string(profile, (uint32_t)*string) : NULL;
 }
 
-static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
+static void name_frame(const struct profile *profile, struct frame *frame,
+		       struct symbolizer *symbolizer)
 {
 	if (frame->location.space == FRAME_TRUNCATED)
 		frame->symbol = (struct symbol){
@@ -393,6 +394,9 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 		};
 	else
 		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+	/* Its texts die with its next answers. */
+	if (!profile_names_keep(profile->names, &frame->symbol))
+		frame->symbol = (struct symbol){.result = SYMBOL_NO_MEMORY};
 	python_glue_mark(&frame->symbol, frame->location.python);
 	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
@@ -440,7 +444,7 @@ bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 		if (order)
 			order[count++] = (uint32_t)i;
 		else
-			name_frame(frame, symbolizer);
+			name_frame(profile, frame, symbolizer);
 	}
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
@@ -449,7 +453,8 @@ bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 			prepare_frames(profile, symbolizer, order + named,
 				       count - named < NAMED_AT_ONCE ? count - named
 								     : NAMED_AT_ONCE);
-		name_frame(frame_table_at(&profile->names->frames, order[named++]), symbolizer);
+		name_frame(profile, frame_table_at(&profile->names->frames, order[named++]),
+			   symbolizer);
 		if (until_ns < UINT64_MAX && clock_now_ns() >= until_ns)
 			break;
 	}

@@ -67,14 +67,18 @@ static bool put_lines(struct profile_names *names, struct symbol *symbol)
 	return symbol->lines;
 }
 
+bool profile_names_keep(struct profile_names *names, struct symbol *symbol)
+{
+	return put_text(names, &symbol->module) && put_text(names, &symbol->build_id) &&
+	       put_lines(names, symbol);
+}
+
 uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 {
 	struct frame copy = *frame;
 
 	copy.location.object = 0;
-	if (!put_text(profile->names, &copy.symbol.module) ||
-	    !put_text(profile->names, &copy.symbol.build_id) ||
-	    !put_lines(profile->names, &copy.symbol))
+	if (!profile_names_keep(profile->names, &copy.symbol))
 		return UINT32_MAX;
 	return frame_table_put(&profile->names->frames, &copy);
 }
@@ -148,8 +152,7 @@ static uint32_t adopt_frame(struct profile *profile, const struct frame *from)
 	frame = frame_table_at(&profile->names->frames, number);
 	if (frame->named)
 		return number;
-	if (!put_text(profile->names, &symbol.module) ||
-	    !put_text(profile->names, &symbol.build_id) || !put_lines(profile->names, &symbol))
+	if (!profile_names_keep(profile->names, &symbol))
 		return number;
 	frame->symbol = symbol;
 	frame->named = true;

@@ -22,13 +22,16 @@ struct profile_names {
 	struct string_pool *strings;
 	struct frame_table frames;
 	struct stack_table *stacks;
-	struct line_store *lines; /* of imported symbols */
+	struct line_store *lines; /* of symbols */
 };
 
 /* Starts with one reference; NULL: out of memory. */
 struct profile_names *profile_names_new(void);
 /* Accepts NULL. */
 void profile_names_unref(struct profile_names *names);
+/* Replaces the symbol's texts and lines by copies that live as long as the names; false: out of
+ * memory. */
+bool profile_names_keep(struct profile_names *names, struct symbol *symbol);
 
 struct profile {
 	struct process_table *processes;

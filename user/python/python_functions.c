@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
-#include "base/string_pool.h"
 
 /* Names and line tables together. A hostile program has 64 KiB of them for each function. */
 #define MAX_BYTES (64U << 20)
@@ -24,10 +23,8 @@ struct python_functions {
 	ARRAY_OF(struct python_code) codes; /* by number; name NULL: free */
 	ARRAY_OF(uint32_t) free;	    /* numbers */
 	struct hash_index index;	    /* by contents */
-	size_t bytes;			    /* of line tables, and of names */
-	size_t names_bytes;
+	size_t bytes;			    /* of names and line tables */
 	uint64_t refused;
-	struct string_pool *names; /* stay for good: symbols refer to them */
 	struct hash_map processes; /* number of the process -> index of process_codes */
 	ARRAY_OF(struct process_codes) process_codes;
 };
@@ -36,14 +33,8 @@ struct python_functions *python_functions_new(void)
 {
 	struct python_functions *functions = calloc(1, sizeof(*functions));
 
-	if (!functions)
-		return NULL;
-	functions->seed = hash_random_seed();
-	functions->names = string_pool_new();
-	if (!functions->names) {
-		free(functions);
-		return NULL;
-	}
+	if (functions)
+		functions->seed = hash_random_seed();
 	return functions;
 }
 
@@ -52,7 +43,7 @@ void python_functions_free(struct python_functions *functions)
 	if (!functions)
 		return;
 	array_foreach(&functions->codes, code)
-		free(code->lines);
+		python_code_done(code);
 	array_free(&functions->codes);
 	array_free(&functions->free);
 	hash_index_done(&functions->index);
@@ -60,7 +51,6 @@ void python_functions_free(struct python_functions *functions)
 		hash_map_done(&codes->by_address);
 	array_free(&functions->process_codes);
 	hash_map_done(&functions->processes);
-	string_pool_free(functions->names);
 	free(functions);
 }
 
@@ -85,21 +75,9 @@ static bool equal_codes(const void *context, uint32_t item, const void *key)
 	       (!a->line_bytes || !memcmp(a->lines, b->lines, a->line_bytes));
 }
 
-/* Replaces a text by the one that is kept. */
-static int keep_name(struct python_functions *functions, char **text)
+static size_t bytes_of(const struct python_code *code)
 {
-	size_t known = string_pool_count(functions->names);
-	uint32_t id = string_pool_add(functions->names, *text);
-	const char *kept = string_pool_get(functions->names, id);
-
-	if (id == STRING_POOL_NONE)
-		return -ENOMEM;
-	if (string_pool_count(functions->names) > known)
-		functions->names_bytes += strlen(kept) + 1;
-	free(*text);
-	/* Nobody changes it. */
-	*text = (char *)(uintptr_t)kept;
-	return 0;
+	return strlen(code->name) + strlen(code->file) + 2 + code->line_bytes;
 }
 
 /* A free number, for which there is room; -ENOSPC, -ENOMEM. */
@@ -124,7 +102,7 @@ static int intern(struct python_functions *functions, struct python_code *code,
 {
 	uint64_t hash = hash_code(functions, code);
 	uint32_t number = hash_index_find(&functions->index, hash, equal_codes, functions, code);
-	size_t bytes = strlen(code->name) + strlen(code->file) + 2 + code->line_bytes;
+	size_t bytes = bytes_of(code);
 	int err;
 
 	if (number != HASH_INDEX_NONE) {
@@ -132,7 +110,7 @@ static int intern(struct python_functions *functions, struct python_code *code,
 		*ret_number = number;
 		return 0;
 	}
-	if (functions->bytes + functions->names_bytes + bytes > MAX_BYTES)
+	if (functions->bytes + bytes > MAX_BYTES)
 		return -ENOSPC;
 	err = take_number(functions, &number);
 	if (err)
@@ -143,12 +121,9 @@ static int intern(struct python_functions *functions, struct python_code *code,
 	}
 	functions->codes.items[number] = *code;
 	*code = (struct python_code){0};
-	code = &functions->codes.items[number];
-	err = keep_name(functions, &code->name);
-	err = err ? err : keep_name(functions, &code->file);
-	functions->bytes += code->line_bytes;
+	functions->bytes += bytes;
 	*ret_number = number;
-	return err;
+	return 0;
 }
 
 /* NULL: out of memory. */
@@ -270,9 +245,8 @@ void python_functions_forget(struct python_functions *functions, bool *is_used)
 			hash_index_add(&functions->index, hash_code(functions, code), i);
 			continue;
 		}
-		functions->bytes -= code->line_bytes;
-		free(code->lines);
-		*code = (struct python_code){0};
+		functions->bytes -= bytes_of(code);
+		python_code_done(code);
 		/* Room was made when the number was first given. */
 		*array_add(&functions->free) = i;
 	}

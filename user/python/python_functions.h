@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Python functions by number, and which of them is at an address of a process now. Frames refer to
- * functions by number: a number is used again once nobody does. Names stay for good. One owner
- * thread.
+ * functions by number: a number is used again once nobody does. One owner thread.
  */
 #ifndef PKBPF_PYTHON_PYTHON_FUNCTIONS_H
 #define PKBPF_PYTHON_PYTHON_FUNCTIONS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asks one symbolizer after the other, and keeps the lines of their answers. */
+/* Asks one symbolizer after the other. */
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
@@ -12,7 +12,6 @@
 #include "symbol/elf/elf_proxy.h"
 #include "pkbpf/unwind_state.h"
 #include "symbol/kernel/kernel.h"
-#include "symbol/dwarf/line_store.h"
 #include "symbol/jit/code_history.h"
 #include "python/python_functions.h"
 #include "symbol/python_symbolizer.h"
@@ -26,12 +25,16 @@ enum chain_member {
 	MEMBER_COUNT,
 };
 
+/* About 30 MB. */
+#define ELF_STRINGS_MAX (1U << 18)
+
 struct chain {
 	struct symbolizer symbolizer;
 	struct symbolizer_options options; /* with strings of our own */
 	char *kallsyms_path, *root, *debug_dir;
-	struct string_pool *strings;
-	struct line_store *lines;
+	struct mapped_file_table *files;
+	struct string_pool *strings, *elf_strings;
+	size_t elf_strings_max;
 	struct code_history *code;
 	struct python_functions *python;
 	struct symbolizer *members[MEMBER_COUNT];
@@ -130,14 +133,6 @@ static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_loca
 	struct chain *chain = (struct chain *)symbolizer;
 
 	ask_members(chain, location, ret_symbol);
-	if (!ret_symbol->line_count)
-		return true;
-	/* The member's own lines die with its next answer. */
-	ret_symbol->lines = line_store_add(chain->lines, ret_symbol->lines, ret_symbol->line_count);
-	if (!ret_symbol->lines) {
-		ret_symbol->result = SYMBOL_NO_MEMORY;
-		ret_symbol->line_count = 0;
-	}
 	return true;
 }
 
@@ -145,6 +140,39 @@ static void chain_prepare(struct symbolizer *symbolizer, const struct frame_loca
 			  size_t count)
 {
 	symbolizer_prepare(((struct chain *)symbolizer)->members[MEMBER_ELF], locations, count);
+}
+
+/* Servers are asked in between, by the process that may. */
+static struct symbolizer *new_elf_member(const struct chain *chain, struct string_pool *strings)
+{
+	const struct elf_files here = elf_files_of(chain->files);
+
+	return chain->options.readers && !chain->options.debuginfod
+		       ? elf_proxy_new(&chain->options, chain->files, strings)
+		       : elf_symbolizer_new(&chain->options, &here, strings);
+}
+
+/* Strings of files that were forgotten are among those of others. The files that are still there
+ * are read again when somebody asks about them. */
+static void renew_elf_member(struct chain *chain, size_t file_count)
+{
+	struct string_pool *strings = string_pool_new();
+	struct symbolizer *elf = strings ? new_elf_member(chain, strings) : NULL;
+	bool *none_used = calloc(file_count + 1, sizeof(*none_used));
+
+	if (!elf || !none_used) {
+		symbolizer_free(elf);
+		if (strings)
+			string_pool_free(strings);
+		free(none_used);
+		return;
+	}
+	symbolizer_forget_files(chain->members[MEMBER_ELF], none_used, file_count);
+	symbolizer_free(chain->members[MEMBER_ELF]);
+	string_pool_free(chain->elf_strings);
+	chain->members[MEMBER_ELF] = elf;
+	chain->elf_strings = strings;
+	free(none_used);
 }
 
 static void chain_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
@@ -155,6 +183,8 @@ static void chain_forget_files(struct symbolizer *symbolizer, const bool *is_use
 		symbolizer_tell(chain->members[i], &chain->notes);
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		symbolizer_forget_files(chain->members[i], is_used, count);
+	if (string_pool_count(chain->elf_strings) > chain->elf_strings_max)
+		renew_elf_member(chain, count);
 }
 
 static void chain_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
@@ -179,9 +209,10 @@ static void chain_free(struct symbolizer *symbolizer)
 	symbol_notes_done(&chain->notes);
 	code_history_free(chain->code);
 	python_functions_free(chain->python);
-	line_store_free(chain->lines);
 	if (chain->strings)
 		string_pool_free(chain->strings);
+	if (chain->elf_strings)
+		string_pool_free(chain->elf_strings);
 	free(chain->kallsyms_path);
 	free(chain->root);
 	free(chain->debug_dir);
@@ -211,16 +242,6 @@ static bool copy_options(struct chain *chain, const struct symbolizer_options *o
 	return chain->kallsyms_path && chain->root && (!options->debug_dir || chain->debug_dir);
 }
 
-/* Servers are asked in between, by the process that may. */
-static struct symbolizer *new_elf_member(struct chain *chain, struct mapped_file_table *files)
-{
-	const struct elf_files here = elf_files_of(files);
-
-	return chain->options.readers && !chain->options.debuginfod
-		       ? elf_proxy_new(&chain->options, files, chain->strings)
-		       : elf_symbolizer_new(&chain->options, &here, chain->strings);
-}
-
 struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
 					struct process_table *processes)
 {
@@ -231,12 +252,14 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 		return NULL;
 	chain->symbolizer.ops = &chain_ops;
 	complete = copy_options(chain, options);
+	chain->files = process_table_files(processes);
 	chain->strings = string_pool_new();
-	chain->lines = line_store_new();
-	if (complete && chain->strings && chain->lines) {
+	chain->elf_strings = string_pool_new();
+	chain->elf_strings_max = ELF_STRINGS_MAX;
+	if (complete && chain->strings && chain->elf_strings) {
 		chain->members[MEMBER_KERNEL] = kernel_symbolizer_new(
 			chain->kallsyms_path, &options->kernel_namer, chain->strings);
-		chain->members[MEMBER_ELF] = new_elf_member(chain, process_table_files(processes));
+		chain->members[MEMBER_ELF] = new_elf_member(chain, chain->elf_strings);
 		chain->code = code_history_new(&chain->options, processes, chain->strings);
 	}
 	chain->python = python_functions_new();
@@ -258,6 +281,16 @@ void symbolizer_chain_leave_lines(struct symbolizer *chain)
 	if (chain)
 		((struct chain *)chain)->options.lines = ((struct chain *)chain)->options.inlines =
 			false;
+}
+
+size_t symbolizer_chain_strings(const struct symbolizer *chain)
+{
+	return string_pool_count(((const struct chain *)chain)->elf_strings);
+}
+
+void symbolizer_chain_limit_strings(struct symbolizer *chain, size_t count)
+{
+	((struct chain *)chain)->elf_strings_max = count;
 }
 
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain)

@@ -162,6 +162,11 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
  * that were read are given back with their files. NULL is none. */
 void symbolizer_chain_leave_lines(struct symbolizer *chain);
 
+/* Distinct strings of mapped files that are kept; beyond a limit they are given up when files are
+ * forgotten. */
+size_t symbolizer_chain_strings(const struct symbolizer *chain);
+void symbolizer_chain_limit_strings(struct symbolizer *chain, size_t count);
+
 /* Who has to be told of samples in generated code, of such a chain. Borrowed. */
 struct code_history *symbolizer_chain_code_history(struct symbolizer *chain);
 /* The functions that Python frames refer to, of such a chain. Borrowed. */
@@ -171,11 +176,11 @@ struct python_functions *symbolizer_chain_python(struct symbolizer *chain);
  * was prepared before and not asked for is dropped. */
 void symbolizer_prepare(struct symbolizer *symbolizer, const struct frame_location *locations,
 			size_t count);
-/* Strings in *ret_symbol live as long as the symbolizer. */
+/* Strings and lines of *ret_symbol live until the symbolizer is called again. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 			struct symbol *ret_symbol);
 /* Forgets what it has read of mapped files, but of those that are used, by id, of `count`: other
- * ids are about to be given to other files. Strings of answers stay. */
+ * ids are about to be given to other files. */
 void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 /* What people should know about the names so far. */
 void symbolizer_tell(struct symbolizer *symbolizer, struct symbol_notes *notes);

@@ -15,15 +15,27 @@
 
 #define CODE 0x7f0000001000ULL
 
-static void note(struct python_functions *functions, uint32_t process, uint64_t address,
-		 const char *name)
+static void put(struct pkbpf_python_string *string, const char *text)
+{
+	string->width = 1;
+	string->length = string->bytes = (uint16_t)strlen(text);
+	memcpy(string->text, text, strlen(text));
+}
+
+static void note_in_file(struct python_functions *functions, uint32_t process, uint64_t address,
+			 const char *name, const char *file)
 {
 	struct pkbpf_event_python_code record = {.minor = 12, .first_line = 1, .code = address};
 
-	record.name.width = 1;
-	record.name.length = record.name.bytes = (uint16_t)strlen(name);
-	memcpy(record.name.text, name, strlen(name));
+	put(&record.name, name);
+	put(&record.file, file);
 	assert_int_equal(python_functions_note(functions, process, &record, sizeof(record)), 0);
+}
+
+static void note(struct python_functions *functions, uint32_t process, uint64_t address,
+		 const char *name)
+{
+	note_in_file(functions, process, address, name, "");
 }
 
 static const char *name_at(const struct python_functions *functions, uint32_t process,
@@ -104,6 +116,31 @@ static void numbers_that_nobody_refers_to_are_used_again(void **state)
 	python_functions_free(functions);
 }
 
+/* Each turn has names that nobody has seen, as of a program that makes functions without end. */
+static void names_take_no_memory_once_nobody_refers_to_them(void **state)
+{
+	enum { COUNT = 20000 };
+	struct python_functions *functions = python_functions_new();
+	char name[PKBPF_PYTHON_STRING_BYTES + 1];
+	bool is_used[COUNT];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (uint32_t turn = 0; turn * COUNT * 2 * sizeof(name) < 80 << 20; turn++) {
+		for (uint32_t i = 0; i < COUNT; i++) {
+			snprintf(name, 9, "%08u", turn * COUNT + i);
+			name[8] = 'x';
+			note_in_file(functions, turn, CODE + 64 * i, name, name);
+		}
+		python_functions_forget_process(functions, turn);
+		memset(is_used, 0, sizeof(is_used));
+		python_functions_forget(functions, is_used);
+	}
+	assert_int_equal(python_functions_refused(functions), 0);
+	python_functions_free(functions);
+}
+
 static void line_tables_take_no_more_memory_than_there_is_for_them(void **state)
 {
 	const size_t size = sizeof(struct pkbpf_event_python_code) + PKBPF_PYTHON_LINE_BYTES;
@@ -135,6 +172,7 @@ int main(void)
 		cmocka_unit_test(equal_functions_have_one_number),
 		cmocka_unit_test(a_process_that_is_forgotten_leaves_the_others_alone),
 		cmocka_unit_test(numbers_that_nobody_refers_to_are_used_again),
+		cmocka_unit_test(names_take_no_memory_once_nobody_refers_to_them),
 		cmocka_unit_test(line_tables_take_no_more_memory_than_there_is_for_them),
 	};
 

@@ -475,6 +475,8 @@ struct symbolizer *elf_proxy_new(const struct symbolizer_options *options,
 	proxy->options = options;
 	proxy->files = files;
 	proxy->strings = strings;
+	/* The readers may know files of an earlier proxy. */
+	proxy->edition = (uint32_t)clock_now_ns();
 	proxy->here = elf_symbolizer_new(options, &here, strings);
 	if (!proxy->here) {
 		free(proxy);
