@@ -24,6 +24,7 @@ int summary_title(const struct summary *summary, size_t lines);
 int summary_findings(const struct summary *summary, size_t lines);
 int summary_processes(const struct summary *summary, size_t lines);
 int summary_on_cpu(const struct summary *summary, size_t lines);
+int summary_python(const struct summary *summary, size_t lines);
 int summary_off_cpu(const struct summary *summary, size_t lines);
 int summary_storage(const struct summary *summary, size_t lines);
 int summary_network(const struct summary *summary, size_t lines);

@@ -299,6 +299,60 @@ static void python_of_unknown_versions_is_advised(void **state)
 	}
 }
 
+/* native: samples beside those of Python. */
+static char *python_page(size_t native)
+{
+	static const struct fake_symbol symbols[] = {
+		FAKE_FUNCTION("/usr/bin/app", 0x1000, 0x1100, "memcpy"),
+		{.space = FRAME_ANONYMOUS,
+		 .start = 0x901000,
+		 .end = 0x901100,
+		 .flags = SYMBOL_IS_PYTHON,
+		 .lines = {{.function = "Pool.run", .file = "/app/pool.py", .line = 7}}},
+		{.space = FRAME_ANONYMOUS,
+		 .start = 0x902000,
+		 .end = 0x902100,
+		 .flags = SYMBOL_IS_PYTHON,
+		 .lines = {{.function = "main", .file = "/app/pool.py", .line = 70}}},
+	};
+	const struct format_options options = {.top = 10, .width = 100};
+	struct fake_machine *machine = fake_machine_new();
+	struct fake_profile fake;
+	char *text;
+
+	fake_profile_init(&fake, NULL);
+	profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
+	fake_process(machine, 100, 1, "python");
+	fake_map(machine, 100, 0x400000, 0x410000, 0x1000, "/usr/bin/app");
+	fake_map(machine, 100, 0x900000, 0x910000, 0, "//anon");
+	for (int i = 0; i < 3; i++)
+		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010, 0x901010, 0x902010));
+	fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x902010));
+	for (size_t i = 0; i < native; i++)
+		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010));
+	fake_profile_run(&fake, machine, symbols, ARRAY_SIZE(symbols));
+	text = fake_profile_write(&fake, "text", &options);
+	fake_profile_done(&fake);
+	fake_machine_free(machine);
+	return text;
+}
+
+static void the_page_has_functions_of_python(void **state)
+{
+	char *text = python_page(1);
+
+	assert_non_null(line_with(text, "Python function, self with native code it calls"));
+	assert_string_equal(line_with(text, "Pool.run (pool.py)\n"),
+			    " 60.0%       3 60.0% Pool.run (pool.py)");
+	assert_string_equal(line_with(text, " main (pool.py)\n"),
+			    " 20.0%       1 80.0% main (pool.py)");
+	free(text);
+	/* A program that runs a little of it is none of Python. */
+	text = python_page(40);
+	assert_null(line_with(text, "Python function"));
+	free(text);
+}
+
 static void few_samples_without_names_need_no_advice(void **state)
 {
 	char *text = generated_of("node", 1, 199);
@@ -320,6 +374,7 @@ int main(void)
 		cmocka_unit_test(the_fullest_cgroup_comes_first_and_an_empty_one_tells_nothing),
 		cmocka_unit_test(programs_of_each_runtime_are_advised_how_to_have_names),
 		cmocka_unit_test(python_of_unknown_versions_is_advised),
+		cmocka_unit_test(the_page_has_functions_of_python),
 		cmocka_unit_test(few_samples_without_names_need_no_advice),
 	};
 
