@@ -33,7 +33,7 @@ function memoryFigure(process) {
 		const from = i ? (x(points[i - 1].at_ns) + x(point.at_ns)) / 2 : x(point.at_ns), to = i + 1 < points.length ? (x(point.at_ns) + x(points[i + 1].at_ns)) / 2 : x(point.at_ns) + 1;
 		svg.append(el("rect", {x: from, y: 0, width: Math.max(.5, to - from), height, style: "fill:transparent"}, el("title", {}, memoryWords(point))));
 	});
-	svg.append(el("line", {class: "axis", x1: 0, x2: width, y1: height + .5, y2: height + .5}), el("text", {x: 0, y: height + 13}, "0"), el("text", {x: width, y: height + 13, "text-anchor": "end"}, time(last)));
+	svg.append(el("line", {class: "axis", x1: 0, x2: width, y1: height + .5, y2: height + .5}), el("text", {x: 0, y: 9}, bytes(most)), el("text", {x: 0, y: height + 13}, "0 s"), el("text", {x: width, y: height + 13, "text-anchor": "end"}, time(last)));
 	return el("figure", {}, el("figcaption", {}, el("b", {style: "white-space:nowrap"}, process.comm, el("span", {class: "muted"}, " " + process.pid)), el("span", {class: "sub"}, memoryCaption(process))), svg);
 }
 
