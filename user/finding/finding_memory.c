@@ -2,8 +2,10 @@
 /* The rules about memory: growth, OOM kills, too little of it. */
 #include <inttypes.h>
 
+#include "base/cleanup.h"
 #include "rows/cgroup_label.h"
 #include "rows/human.h"
+#include "rows/memory_trend.h"
 #include "finding/finding_rules.h"
 
 /* Growth in all, per second, and in what is resident at the end. */
@@ -32,23 +34,36 @@ static bool grows(const struct resource_row *row)
 				(double)row->memory.peak_rss_bytes) >= PEAK_PERCENT);
 }
 
+/* Of memory that rises and falls, known of processes that were looked at over time. */
+static double swinging_growth(const struct memory_rows *series, const struct resource_row *row)
+{
+	for (size_t i = 0; i < series->count; i++)
+		if (memory_row_last(&series->items[i])->pid == row->pid)
+			return (double)memory_trend_growth(&series->items[i]);
+	return 0;
+}
+
 static void find_growth(const struct analysis *analysis, const struct activity *activity,
-			struct findings *findings)
+			const struct memory_rows *series, struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_memory_grows);
 	struct finding_stacks pages = {.kind = PKBPF_PROFILE_MEMORY};
 	struct finding_stacks faults = {.kind = PKBPF_PROFILE_FAULTS};
-	double growth = 0, rss = 0, rate;
+	double growth = 0, swinging = 0, rss = 0, rate;
 	char buffer[HUMAN_SIZE];
 
 	for (size_t i = 0; i < activity->group->count; i++) {
 		const struct resource_row *row = activity->group->members[i];
 
-		growth += grows(row) ? (double)own_growth(row) : 0;
+		if (grows(row))
+			growth += (double)own_growth(row);
+		else
+			swinging += swinging_growth(series, row);
 		rss += (double)row->memory.rss_bytes;
 	}
 	if (finding_seconds(analysis->rows) <= 0)
 		return;
+	growth += swinging;
 	rate = growth / finding_seconds(analysis->rows);
 	finding.severity = finding_percent(growth, rss);
 	if (growth < GROWTH_BYTES || rate < GROWTH_BYTES_PER_SECOND ||
@@ -59,7 +74,9 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	/* Pages that are still there say more than all that came. */
 	if (!finding_set_place(&finding, "of its resident pages", analysis, activity, &pages))
 		finding_set_place(&finding, "of its page faults", analysis, activity, &faults);
-	finding_say(finding.evidence, "RSS %s, the most it has had",
+	finding_say(finding.evidence,
+		    swinging > 0 ? "RSS %s at the end: it rises and falls, but its lows rise"
+				 : "RSS %s, the most it has had",
 		    human_bytes(buffer, (uint64_t)rss));
 	finding_say(finding.next,
 		    "record for longer: a leak grows on, a cache or the loading of data "
@@ -157,10 +174,15 @@ static void find_low(const struct analysis *analysis, struct findings *findings)
 
 void find_memory(const struct analysis *analysis, struct findings *findings)
 {
+	_cleanup_(memory_rows_done) struct memory_rows series = {0};
+
 	find_low(analysis, findings);
+	/* Without memory, what swings is not known. */
+	if (memory_rows_make(analysis->rows->profile, &series))
+		series.count = 0;
 	for (size_t i = 0; i < analysis->count; i++) {
 		find_kills(analysis, &analysis->activities[i], findings);
-		find_growth(analysis, &analysis->activities[i], findings);
+		find_growth(analysis, &analysis->activities[i], &series, findings);
 		find_heap(analysis, &analysis->activities[i], findings);
 	}
 }
