@@ -36,7 +36,7 @@ struct history_client {
 static int choose_address(struct history_client *client, const char *address, struct error *error)
 {
 	static const char scheme[] = "http://";
-	bool has_scheme = strncmp(address, scheme, sizeof(scheme) - 1) == 0;
+	bool has_scheme = strncmp(address, scheme, sizeof(scheme) - 1) == 0, fits;
 	int length;
 
 	if (address[0] == '/') {
@@ -46,9 +46,10 @@ static int choose_address(struct history_client *client, const char *address, st
 	}
 	length = snprintf(client->base, sizeof(client->base), "%s%s", has_scheme ? "" : scheme,
 			  address);
-	while (length > 0 && client->base[length - 1] == '/')
+	fits = length >= 0 && length < (int)sizeof(client->base);
+	while (fits && length > 0 && client->base[length - 1] == '/')
 		client->base[--length] = '\0';
-	if (length >= (int)sizeof(client->base) || strchr(client->base + sizeof(scheme) - 1, '/') ||
+	if (!fits || strchr(client->base + sizeof(scheme) - 1, '/') ||
 	    http_url_check(client->base, error) < 0)
 		return error_set(
 			error, EINVAL,
