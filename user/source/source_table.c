@@ -58,6 +58,7 @@ bool sources_can_wait(uint32_t kinds_mask)
 
 void source_options_init(struct source_options *options)
 {
+	*options = (struct source_options){0};
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (sources[i]->options_init)
 			sources[i]->options_init(options);
