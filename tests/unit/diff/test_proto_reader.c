@@ -62,6 +62,7 @@ static void what_is_cut_off_is_damaged_and_ends(void **state)
 		READER("\x08"),	      /* no value */
 		READER("\x08\x80"),   /* half of one */
 		READER("\x12\x05hi"), /* shorter than it says */
+		READER("\x12\x80"),   /* half of its size */
 		READER("\x0d"
 		       "123"),	/* of a fixed width */
 		READER("\x0b"), /* a group, which nobody writes */

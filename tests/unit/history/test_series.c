@@ -119,11 +119,65 @@ static void rare_events_are_not_rounded_to_nothing(void **state)
 	assert_shown("storage.read", 6, " 0.1 B");
 }
 
+static void values_have_the_unit_that_fits(void **state)
+{
+	assert_shown("cpu.total", 60 * 1.5e3, " 2 us");
+	assert_shown("cpu.total", 60 * 999e3, " 999 us");
+	assert_shown("cpu.total", 60 * 2.5e6, " 2.5 ms");
+	assert_shown("cpu.total", 60 * 1e9, " 1.00 s");
+	assert_shown("cpu.total", 60 * 12.345e9, " 12.35 s");
+	assert_shown("storage.read", 60.0 * 999, " 999 B");
+	assert_shown("storage.read", 60.0 * 1000, " 1.0 KiB");
+	assert_shown("storage.read", 60.0 * 2048, " 2.0 KiB");
+	assert_shown("storage.read", 60.0 * (20 << 20), " 20 MiB");
+	assert_shown("storage.read", 60.0 * (5ULL << 30), " 5.0 GiB");
+	assert_shown("storage.read", 60.0 * (3ULL << 40), " 3.0 TiB");
+	assert_shown("storage.read", 60.0 * (5000ULL << 40), " 5000 TiB");
+	assert_shown("cpu.share", 99.5, " 99.5 %");
+	assert_shown("cpu.share", 250, " 250 %");
+	assert_shown("memory.minor_faults", 60 * 0.1, " 0.1");
+}
+
+static void rows_of_csv_have_a_cell_for_each_group(void **state)
+{
+	double first[2] = {60, 0.5}, second[2] = {120, 0};
+	struct series_group groups[] = {{.name = "a,b", .values = first},
+					{.name = "c", .values = second}};
+	struct series_point points[] = {{.range = {1500 * 1000000LL, 61500 * 1000000LL},
+					 .busy_percent = 12.5,
+					 .covered_ns = 60e9},
+					{.range = {61500 * 1000000LL, 62500 * 1000000LL},
+					 .busy_percent = -1,
+					 .covered_ns = 1e9}};
+	struct series series = {.question = {.figure = figure_find("memory.minor_faults")},
+				.points = {points, 2, 2},
+				.groups = {groups, 2, 2}};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	series_write_csv(&series, 10, out);
+	fclose(out);
+	assert_string_equal(text, "begin_unix,end_unix,machine_busy_percent,\"a,b\",c\r\n"
+				  "1.500,61.500,12.500,1,2\r\n"
+				  "61.500,62.500,,0.5,0\r\n");
+	free(text);
+	out = open_memstream(&text, &size);
+	series_write_csv(&series, 1, out);
+	fclose(out);
+	assert_string_equal(text, "begin_unix,end_unix,machine_busy_percent,\"a,b\"\r\n"
+				  "1.500,61.500,12.500,1\r\n"
+				  "61.500,62.500,,0.5\r\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_beyond_the_limit_are_one, setup, teardown),
 		cmocka_unit_test(rare_events_are_not_rounded_to_nothing),
+		cmocka_unit_test(values_have_the_unit_that_fits),
+		cmocka_unit_test(rows_of_csv_have_a_cell_for_each_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
