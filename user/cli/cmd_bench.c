@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Options of `pkbpf bench`. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,28 +170,39 @@ static int parse_unit(void *context, const char *value, struct error *error)
 	return 0;
 }
 
+/* "3" or "0-7"; leaves *at behind it. */
+static bool add_cpus(const char **at, cpu_set_t *cpus)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (!isdigit((unsigned char)**at))
+		return false;
+	first = last = strtoul(*at, &end, 10);
+	if (*end == '-') {
+		if (!isdigit((unsigned char)end[1]))
+			return false;
+		last = strtoul(end + 1, &end, 10);
+	}
+	if (last < first || last >= CPU_SETSIZE)
+		return false;
+	for (unsigned long cpu = first; cpu <= last; cpu++)
+		CPU_SET(cpu, cpus);
+	*at = end;
+	return true;
+}
+
 static int parse_pin(void *context, const char *value, struct error *error)
 {
 	struct bench_options *own = context;
 	const char *at = value;
+	bool fits;
 
 	CPU_ZERO(&own->cpus);
-	while (*at) {
-		char *end;
-		unsigned long first = strtoul(at, &end, 10), last = first;
-
-		if (end == at)
-			break;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-			CPU_SET(cpu, &own->cpus);
-		at = *end == ',' ? end + 1 : end;
-		if (*end && *end != ',')
-			break;
-	}
+	while ((fits = add_cpus(&at, &own->cpus)) && *at == ',')
+		at++;
 	own->has_cpus = true;
-	if (*at || !CPU_COUNT(&own->cpus))
+	if (!fits || *at)
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --pin: expected CPUs, such as 0,2-3",
 				 value);

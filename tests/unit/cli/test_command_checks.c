@@ -76,6 +76,74 @@ static const struct {
 	{&command_diff, "a b", NULL},
 	{&command_diff, "a", "diff"},
 	{&command_diff, "", "diff"},
+	{&command_diff, "--baseline b a", NULL},
+	{&command_diff, "--baseline b", "--baseline requires one profile"},
+	{&command_diff, "--baseline b a c", "--baseline requires one profile"},
+	{&command_diff, "a b c", "diff requires two profiles"},
+	{&command_diff, "--save-baseline b a", NULL},
+	{&command_diff, "--save-baseline b a c", NULL},
+	{&command_diff, "--save-baseline b", "--save-baseline requires a recording"},
+	{&command_diff, "--save-baseline b --baseline c a", "--save-baseline takes recordings"},
+	{&command_diff, "--save-baseline b -o x.json a", "--save-baseline takes recordings"},
+	{&command_diff, "--save-baseline b --base c a", "--save-baseline takes recordings"},
+	{&command_diff, "--save-baseline b --new c a", "--save-baseline takes recordings"},
+	{&command_diff, "--per second a b", NULL},
+	{&command_diff, "--per requests=10:20 a b", NULL},
+	{&command_diff, "--per requests=10 a b", "invalid value 'requests=10' for --per"},
+	{&command_diff, "--per requests=10:20x a b", "for --per"},
+	{&command_diff, "--per requests=0:20 a b", "for --per"},
+	{&command_diff, "--per requests=10:0 a b", "for --per"},
+	{&command_diff, "--per day a b", "for --per"},
+	{&command_query, "", NULL},
+	{&command_query, "report", NULL},
+	{&command_query, "reprot", "unknown question 'reprot'; did you mean report?"},
+	{&command_query, "report series", "unexpected argument 'series'"},
+	{&command_query, "series --capacity", "unexpected argument 'series'"},
+	{&command_query, "--capacity", NULL},
+	{&command_query, "series --figure blockio.p99", NULL},
+	{&command_query, "series --figure blockio.p98", "unknown figure 'blockio.p98'"},
+	{&command_query, "--from -90m --to -30m", NULL},
+	{&command_query, "--from -30m --to -90m", "--from must be less than --to"},
+	{&command_query, "--from -30m --to -30m", "--from must be less than --to"},
+	{&command_query, "--from sometime", "sometime"},
+	/* The default begin of a report is five minutes before its end. */
+	{&command_query, "--from -6m --to -5m", NULL},
+	{&command_query, "diff --base-from -2h", "--base-from and --base-to belong together"},
+	{&command_query, "diff --base-to -2h", "--base-from and --base-to belong together"},
+	{&command_query, "diff --base-from -2h --base-to -1h", NULL},
+	{&command_query, "diff --base-from -1h --base-to -2h", "--base-from must be less"},
+	{&command_query, "diff --base hour --base-from -2h --base-to -1h", "mutually exclusive"},
+	{&command_query, "diff --base century", "century"},
+	{&command_query, "diff -f markdown", NULL},
+	{&command_query, "diff -f csv", "unknown format of a diff"},
+	{&command_query, "series -f csv", NULL},
+	{&command_query, "windows -f csv", "expected text or json"},
+	{&command_query, "series -f pdf", "expected text or json or csv"},
+	{&command_query, "objectives", "query objectives requires --config or --when"},
+	{&command_query, "objectives --when cpu.share<50%", NULL},
+	{&command_query, "objectives --when a --config b", "requires --config or --when"},
+	{&command_query, "series --fail-if cpu.share>5%", "--fail-if requires query report"},
+	{&command_query, "report --fail-if cpu.share>5%", NULL},
+	{&command_bench, "-- true", NULL},
+	{&command_bench, "", "bench"},
+	{&command_bench, "--unit run -- true", NULL},
+	{&command_bench, "--unit region:step -- true", NULL},
+	{&command_bench, "--unit region: -- true", "invalid value 'region:' for --unit"},
+	{&command_bench, "--unit step -- true", "invalid value 'step' for --unit"},
+	{&command_bench, "--pin 0 -- true", NULL},
+	{&command_bench, "--pin 0,2-3,7 -- true", NULL},
+	{&command_bench, "--pin 3,1 -- true", NULL},
+	{&command_bench, "--pin 0- -- true", "for --pin"},
+	{&command_bench, "--pin 0,3- -- true", "for --pin"},
+	{&command_bench, "--pin 0,3-2 -- true", "for --pin"},
+	{&command_bench, "--pin 0, -- true", "for --pin"},
+	{&command_bench, "--pin ,0 -- true", "for --pin"},
+	{&command_bench, "--pin 0,+1 -- true", "for --pin"},
+	{&command_bench, "--pin 0,-1 -- true", "for --pin"},
+	{&command_bench, "--pin 0x1 -- true", "for --pin"},
+	{&command_bench, "--pin 0,1024 -- true", "for --pin"},
+	{&command_bench, "--pin 1023 -- true", NULL},
+	{&command_bench, "--pin 0,18446744073709551617 -- true", "for --pin"},
 	{&command_doctor, "--json", NULL},
 	{&command_unpack, "", NULL},
 	/* Only the program itself has files. */
@@ -98,6 +166,26 @@ static void each_line_is_accepted_or_refused_with_its_sentence(void **state)
 	}
 }
 
+static void commands_have_their_options(void **state)
+{
+	const struct command_row *command;
+	size_t count = 0;
+
+	for (; (command = command_at(count)); count++) {
+		const struct option_row *row, *other;
+
+		assert_ptr_equal(command_find(command->name ? command->name : "profile"),
+				 command->name ? command : command_find("profile"));
+		for (size_t i = 0; (row = command_option_at(command, i)); i++)
+			for (size_t j = 0; j < i && (other = command_option_at(command, j)); j++)
+				assert_string_not_equal(row->name, other->name);
+		for (row = command->own_options; row && row->name; row++)
+			assert_true(command_owns(command, row));
+	}
+	assert_true(count >= 9);
+	assert_null(command_find("no-such-command"));
+}
+
 static void every_sentence_is_one_line_without_the_name_of_the_program(void **state)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -115,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_line_is_accepted_or_refused_with_its_sentence),
+		cmocka_unit_test(commands_have_their_options),
 		cmocka_unit_test(every_sentence_is_one_line_without_the_name_of_the_program),
 	};
 
