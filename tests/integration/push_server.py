@@ -11,6 +11,8 @@ import json
 import os
 import sys
 
+import otlp_shape
+
 folder = sys.argv[1]
 refused = set()
 
@@ -56,21 +58,22 @@ def check_otlp_profiles(body):
         assert any(a["key"] == "host.name" for a in resource["resource"]["attributes"])
         for profile in resource["scopeProfiles"][0]["profiles"]:
             assert len(profile["profileId"]) == 32 and int(profile["timeUnixNano"]) > 0 and int(profile["durationNano"]) > 0
-            kind, unit = (strings[profile["sampleType"][key]] for key in ("typeStrindex", "unitStrindex"))
+            kind, unit = (strings[profile["sampleType"].get(key, 0)] for key in ("typeStrindex", "unitStrindex"))
             assert (kind, unit) == ("cpu", "nanoseconds"), (kind, unit)
             for sample in profile["samples"]:
                 keys = [strings[tables["attributeTable"][i]["keyStrindex"]] for i in sample["attributeIndices"]]
                 assert keys[0] == "thread.name" and "process.pid" in keys[:2] + ["process.pid"], keys
                 names = set()
-                for index in tables["stackTable"][sample["stackIndex"]]["locationIndices"]:
+                for index in tables["stackTable"][sample.get("stackIndex", 0)].get("locationIndices", []):
                     location = tables["locationTable"][index]
-                    assert location["mappingIndex"] < len(tables["mappingTable"])
-                    names |= {strings[tables["functionTable"][line["functionIndex"]]["nameStrindex"]] for line in location.get("lines", [])}
+                    assert location.get("mappingIndex", 0) < len(tables["mappingTable"])
+                    names |= {strings[tables["functionTable"][line.get("functionIndex", 0)].get("nameStrindex", 0)] for line in location.get("lines", [])}
                 for name in names:
                     times[name] = times.get(name, 0) + int(sample["values"][0])
     return " ".join(f"{name.replace(' ', '_')}={time}" for name, time in sorted(times.items()))
 
 
+REQUESTS = {"/v1/metrics": "MetricsRequest", "/v1development/profiles": "ProfilesRequest"}
 CHECKS = {"/v1development/profiles": check_otlp_profiles, "/push.v1.PusherService/Push": check_pyroscope, "/v1/metrics": check_otlp}
 
 
@@ -85,12 +88,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        check = CHECKS.get(self.path)
-        if not check or self.headers["Content-Type"] != "application/json":
+        path, _, of_protobuf = self.path.partition("?")
+        check = CHECKS.get(path)
+        wanted = "application/x-protobuf" if of_protobuf else "application/json"
+        if not check or self.headers["Content-Type"] != wanted:
             return self.answer(404)
         encoding = self.headers.get("Content-Encoding", "plain")
         # Profiles are taken as they are only.
-        if encoding == "gzip" and self.path == "/v1development/profiles":
+        if encoding == "gzip" and path == "/v1development/profiles":
             return self.answer(415)
         if encoding == "gzip":
             body = gzip.decompress(body)
@@ -98,8 +103,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             refused.add(self.path)
             return self.answer(503, b"not yet")
         try:
-            line = f'{self.path} {self.headers.get("X-Scope-OrgID")} {check(json.loads(body))} {encoding}'
-        except (AssertionError, KeyError, ValueError) as error:
+            request = otlp_shape.decode(REQUESTS[path], body) if of_protobuf else json.loads(body)
+            line = f'{self.path} {self.headers.get("X-Scope-OrgID")} {check(request)} {encoding}'
+        except (AssertionError, IndexError, KeyError, ValueError) as error:
             line = f"{self.path} wrong: {error!r}"
         with open(f"{folder}/requests", "a") as file:
             file.write(line + "\n")

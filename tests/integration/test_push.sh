@@ -38,6 +38,12 @@ pyroscope = http://127.0.0.1:$(cat port)
 header = X-Scope-OrgID: tenant
 [push profiles]
 otlp-profiles = http://127.0.0.1:$(cat port)/v1development/profiles
+[push otel-protobuf]
+otlp = http://127.0.0.1:$(cat port)/v1/metrics?protobuf
+encoding = protobuf
+[push profiles-protobuf]
+otlp-profiles = http://127.0.0.1:$(cat port)/v1development/profiles?protobuf
+encoding = protobuf
 END
 cp "$workloads/spin" pushspin
 ./pushspin 60 &
@@ -59,6 +65,7 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <pkbpf.prom >lint 2>&1 || fail "promtool: $(head -n 3 lint)"
 fi
 until_true has requests '^/v1/metrics .*pkbpf_slices_total.* gzip$' || fail "no OTLP: $(cat said requests)"
+until_true has requests '^/v1/metrics?protobuf .*pkbpf_slices_total.* gzip$' || fail "no OTLP in protobuf: $(cat said requests)"
 grep wrong: requests && fail "a wrong request"
 curl -s "$url/metrics" | grep -q '^pkbpf_push_windows_total{target="otel",result="sent"} [1-9]' || fail "no metric of it"
 sleep 2
@@ -71,6 +78,7 @@ begin "a minute that was not sent is sent later, once"
 start
 until_true has requests '^/push.v1.PusherService/Push tenant .*process_cpu/' || fail "no profile: $(cat said requests)"
 until_true has requests '^/v1development/profiles .* spin_here=[1-9].* plain$' || fail "no OTLP profile: $(cat said requests)"
+until_true has requests '^/v1development/profiles?protobuf .* spin_here=[1-9].* plain$' || fail "no OTLP profile in protobuf: $(cat said requests)"
 windows=$(curl -s "$url/api/v1/windows?level=minute&from=-5m" | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["windows"]))')
 sleep 2
 kill -INT $server

@@ -92,10 +92,20 @@ static int set_interval(struct push_target *target, const char *value, struct er
 	return 0;
 }
 
+static int set_encoding(struct push_target *target, const char *value, struct error *error)
+{
+	target->has_encoding = true;
+	target->is_protobuf = strcmp(value, "protobuf") == 0;
+	return target->is_protobuf || strcmp(value, "json") == 0
+		       ? 0
+		       : error_set(error, EINVAL, "encoding: expected json or protobuf");
+}
+
 static int set_key(struct push_target *target, const struct ini_entry *entry, struct error *error)
 {
-	static const char *const keys[] = {"textfile", "otlp",	 "pyroscope", "otlp-profiles",
-					   "interval", "header", "events",    "max-age"};
+	static const char *const keys[] = {"textfile",	    "otlp",	"pyroscope",
+					   "otlp-profiles", "interval", "header",
+					   "events",	    "max-age",	"encoding"};
 	struct near_match near = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
@@ -103,6 +113,8 @@ static int set_key(struct push_target *target, const struct ini_entry *entry, st
 			return set_way(target, ways[i].way, entry->value, error);
 	if (strcmp(entry->key, "interval") == 0)
 		return set_interval(target, entry->value, error);
+	if (strcmp(entry->key, "encoding") == 0)
+		return set_encoding(target, entry->value, error);
 	if (strcmp(entry->key, "header") == 0)
 		return add_header(target, entry->value, error);
 	if (strcmp(entry->key, "events") == 0)
@@ -123,6 +135,25 @@ static bool is_name(const char *name)
 				     "0123456789-_");
 
 	return length && !name[length] && length < 64;
+}
+
+static int check_targets(const struct push_targets *targets, struct error *error)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		const struct push_target *target = &targets->items[i];
+
+		if (target->way == PUSH_NOT)
+			return error_set(
+				error, EINVAL,
+				"[push %s] has neither textfile, otlp, otlp-profiles nor pyroscope",
+				target->name);
+		if (target->has_encoding && target->way != PUSH_OTLP &&
+		    target->way != PUSH_OTLP_PROFILES)
+			return error_set(error, EINVAL,
+					 "[push %s]: encoding is of otlp and otlp-profiles",
+					 target->name);
+	}
+	return 0;
 }
 
 int push_targets_read(const struct ini *ini, struct push_targets *ret_targets, struct error *error)
@@ -152,11 +183,5 @@ int push_targets_read(const struct ini *ini, struct push_targets *ret_targets, s
 					       .kinds_mask = 1U << PKBPF_PROFILE_CPU};
 		snprintf(target->name, sizeof(target->name), "%s", entry->name);
 	}
-	for (size_t i = 0; i < ret_targets->count; i++)
-		if (ret_targets->items[i].way == PUSH_NOT)
-			return error_set(
-				error, EINVAL,
-				"[push %s] has neither textfile, otlp, otlp-profiles nor pyroscope",
-				ret_targets->items[i].name);
-	return 0;
+	return check_targets(ret_targets, error);
 }

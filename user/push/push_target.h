@@ -4,9 +4,10 @@
  *
  *	[push NAME]
  *	textfile  = /path/file.prom	metrics, for the textfile collector of node_exporter
- *	otlp      = http://…/v1/metrics	metrics, OTLP as JSON
+ *	otlp      = http://…/v1/metrics	metrics, OTLP
  *	pyroscope = http://…		profiles of each minute, by container or program
- *	otlp-profiles = http://…/v1development/profiles	the same, OTLP as JSON
+ *	otlp-profiles = http://…/v1development/profiles	the same, OTLP
+ *	encoding  = json|protobuf	of OTLP; default json
  *	interval  = 1m			of metrics, 10s to 10m
  *	header    = Name: value		of requests; at most eight
  *	events    = cpu,offcpu		profiles of these kinds; default cpu
@@ -41,6 +42,7 @@ struct push_target {
 	size_t header_count;
 	uint64_t interval_ns, max_age_ns;
 	uint32_t kinds_mask;
+	bool has_encoding, is_protobuf;
 };
 
 struct push_targets {

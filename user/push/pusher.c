@@ -23,6 +23,7 @@
 #include "push/gzip_body.h"
 #include "push/otlp_metrics.h"
 #include "push/otlp_profiles.h"
+#include "push/otlp_proto.h"
 #include "push/push_cursor.h"
 #include "push/push_retry.h"
 #include "push/pyroscope.h"
@@ -164,7 +165,9 @@ static bool stops(void *context)
 static enum sent post(struct pusher *pusher, const struct push_target *target,
 		      struct target_state *state, const char *url, const char *body, size_t size)
 {
-	const char *headers[PUSH_HEADERS_MAX + 3] = {"Content-Type: application/json"};
+	const char *headers[PUSH_HEADERS_MAX + 3] = {
+		target->is_protobuf ? "Content-Type: application/x-protobuf"
+				    : "Content-Type: application/json"};
 	_cleanup_free_ char *packed = NULL;
 	size_t packed_size = 0;
 	/* Receivers of OTLP take it; profiles for Pyroscope are packed themselves. */
@@ -258,6 +261,25 @@ static void push_textfile(struct pusher *pusher, const struct push_target *targe
 		note_success(pusher, state);
 }
 
+/* json: a request of OTLP. */
+static enum sent post_otlp(struct pusher *pusher, const struct push_target *target,
+			   struct target_state *state, const char *json, size_t size)
+{
+	_cleanup_free_ char *body = NULL;
+	int err;
+
+	if (!target->is_protobuf)
+		return post(pusher, target, state, target->where, json, size);
+	err = otlp_proto_encode(
+		json, target->way == PUSH_OTLP ? OTLP_REQUEST_METRICS : OTLP_REQUEST_PROFILES,
+		&body, &size);
+	if (!err)
+		return post(pusher, target, state, target->where, body, size);
+	note_failure(pusher, target, state, 0,
+		     err == -ENOMEM ? "out of memory" : "a request cannot be encoded");
+	return err == -ENOMEM ? SENT_LATER : SENT_NEVER;
+}
+
 static void push_otlp(struct pusher *pusher, const struct push_target *target,
 		      struct target_state *state)
 {
@@ -269,28 +291,28 @@ static void push_otlp(struct pusher *pusher, const struct push_target *target,
 		otlp_metrics_write(text, pusher->options.host, pusher->options.start_unix_ns,
 				   history_time_now(), out);
 	if (out && fclose(out) == 0)
-		post(pusher, target, state, target->where, body, size);
+		post_otlp(pusher, target, state, body, size);
 	else
 		note_failure(pusher, target, state, 0, "out of memory");
 	free(body);
 	free(text);
 }
 
-static void window_url(const struct push_target *target, char *url, size_t size)
+static enum sent post_pyroscope(struct pusher *pusher, const struct push_target *target,
+				struct target_state *state, const char *body, size_t size)
 {
 	bool slash = target->where[strlen(target->where) - 1] == '/';
+	char url[600];
 
-	if (target->way == PUSH_PYROSCOPE)
-		snprintf(url, size, "%s%spush.v1.PusherService/Push", target->where,
-			 slash ? "" : "/");
-	else
-		snprintf(url, size, "%s", target->where);
+	snprintf(url, sizeof(url), "%s%spush.v1.PusherService/Push", target->where,
+		 slash ? "" : "/");
+	return post(pusher, target, state, url, body, size);
 }
 
 static enum sent push_window(struct pusher *pusher, const struct push_target *target,
 			     struct target_state *state, const struct store_window *window)
 {
-	char *body = NULL, url[600];
+	char *body = NULL;
 	struct pyroscope_count count = {0};
 	size_t size;
 	FILE *out = open_memstream(&body, &size);
@@ -307,13 +329,16 @@ static enum sent push_window(struct pusher *pusher, const struct push_target *ta
 					  pusher->options.host, out, &count.series);
 	if (fclose(out) == EOF && err == 0)
 		err = -ENOMEM;
-	window_url(target, url, sizeof(url));
 	if (err == -ENOMEM)
 		sent = SENT_LATER;
 	else if (err < 0)
 		note_dropped(pusher, state); /* damaged, or deleted meanwhile */
+	else if (!count.series)
+		sent = SENT;
+	else if (target->way == PUSH_PYROSCOPE)
+		sent = post_pyroscope(pusher, target, state, body, size);
 	else
-		sent = count.series ? post(pusher, target, state, url, body, size) : SENT;
+		sent = post_otlp(pusher, target, state, body, size);
 	if (sent == SENT && count.left_out)
 		note_left_out(pusher, target, state, count.left_out);
 	free(body);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The wire format of protocol buffers, of which a profile needs two kinds of fields.
+// The wire format of protocol buffers.
 #include "export/pprof/proto_writer.h"
 
 #include <string.h>
 
 enum wire_type {
 	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
 };
 
@@ -41,10 +42,24 @@ static void put_number(struct proto_writer *writer, uint64_t number)
 
 void proto_number(struct proto_writer *writer, uint32_t field, uint64_t number)
 {
-	if (!number)
-		return;
+	if (number)
+		proto_number_always(writer, field, number);
+}
+
+void proto_number_always(struct proto_writer *writer, uint32_t field, uint64_t number)
+{
 	put_number(writer, (uint64_t)field << 3 | WIRE_VARINT);
 	put_number(writer, number);
+}
+
+void proto_fixed64(struct proto_writer *writer, uint32_t field, uint64_t bits)
+{
+	uint8_t bytes[8];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(bits >> 8 * i);
+	put_number(writer, (uint64_t)field << 3 | WIRE_FIXED64);
+	put(writer, bytes, sizeof(bytes));
 }
 
 void proto_bytes(struct proto_writer *writer, uint32_t field, const void *bytes, size_t size)

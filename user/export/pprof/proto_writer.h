@@ -19,6 +19,10 @@ struct proto_writer { /* zero-initialised is an empty message */
 
 /* A field that is 0 is left out, as readers expect. */
 void proto_number(struct proto_writer *writer, uint32_t field, uint64_t number);
+/* One that is written when it is 0, too: of fields of which one is chosen. */
+void proto_number_always(struct proto_writer *writer, uint32_t field, uint64_t number);
+/* Eight bytes: fixed64, or the bits of a double. */
+void proto_fixed64(struct proto_writer *writer, uint32_t field, uint64_t bits);
 void proto_bytes(struct proto_writer *writer, uint32_t field, const void *bytes, size_t size);
 void proto_string(struct proto_writer *writer, uint32_t field, const char *string);
 /* Repeated numbers in one field. */
