@@ -135,7 +135,12 @@ def ns(text):
 def text_contradictions(text):
     """of a text report: its lines have three digits of each figure"""
     found = []
+    host = re.search(r"^host\b.*: (\d+) CPUs?\b", text, re.M)
+    room_percent = 100 * int(host[1]) if host else 0
     for line in text.splitlines():
+        busy = re.match(r"On-CPU: .* \((\d+(?:\.\d+)?)% of one CPU\)", line)
+        if busy and room_percent and not most(float(busy[1]), room_percent, slack=0):
+            found.append(f"more than {room_percent} % of one CPU: {line}")
         on = re.match(rf"On-CPU: {TIME} .*, user {TIME}, sys {TIME}", line)
         off = re.match(rf"Off-CPU: {TIME} of \d", line)
         if on and not near(ns(on[1]), ns(on[2]) + ns(on[3]), 1.5, 1e6):
