@@ -126,7 +126,8 @@ static int add_function(struct function_set *set, const struct elf_file *file,
 			const struct matched_function *matched)
 {
 	struct function_code found = {.file = file, .matches = matches, .matched = matched};
-	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
+	bool is_sized = matched->size <= MAX_FUNCTION_BYTES;
+	_cleanup_free_ uint8_t *code = malloc(is_sized ? matched->size + 1 : 1);
 	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
 	uint64_t offset, bytes;
 	struct function *function;
@@ -135,8 +136,7 @@ static int add_function(struct function_set *set, const struct elf_file *file,
 	if (!code || !probes)
 		return -ENOMEM;
 	probes->refusal = FUNCTION_IS_NOT_CODE;
-	if (matched->size <= MAX_FUNCTION_BYTES &&
-	    elf_segments_offset(&file->segments, matched->address, &offset, &bytes) &&
+	if (is_sized && elf_segments_offset(&file->segments, matched->address, &offset, &bytes) &&
 	    bytes >= matched->size &&
 	    elf_file_read_address(file, matched->address, code, matched->size) == 0)
 		function_probes_find(code, matched->size, probes);

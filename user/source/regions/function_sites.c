@@ -49,6 +49,16 @@ struct adding {
 	struct region_sites *sites;
 };
 
+/* Files may say anything of their symbols. */
+static bool is_code(const struct elf_file *file, const struct cold_part *part)
+{
+	uint64_t offset, bytes;
+
+	return part->size <= MAX_FUNCTION_BYTES &&
+	       elf_segments_offset(&file->segments, part->address, &offset, &bytes) &&
+	       bytes >= part->size;
+}
+
 /* The cold part that a jump at an address leads to; NULL: it leads elsewhere. */
 static const struct cold_part *find_cold(const struct adding *adding, uint64_t address,
 					 const struct function_exit *exit)
@@ -58,7 +68,8 @@ static const struct cold_part *find_cold(const struct adding *adding, uint64_t a
 	if (!function_exit_is_direct(exit))
 		return NULL;
 	array_foreach(&adding->code->matches->cold, part)
-		if (target - part->address < (part->size ? part->size : 1))
+		if (target - part->address < (part->size ? part->size : 1) &&
+		    is_code(adding->code->file, part))
 			return part;
 	return NULL;
 }
@@ -101,8 +112,7 @@ static int add_cold_exits(const struct adding *adding, const struct cold_part *p
 
 	if (!probes || !code)
 		return -ENOMEM;
-	if (part->size > MAX_FUNCTION_BYTES ||
-	    elf_file_read_address(adding->code->file, part->address, code, part->size) < 0)
+	if (elf_file_read_address(adding->code->file, part->address, code, part->size) < 0)
 		return -EBADMSG;
 	function_probes_find(code, part->size, probes);
 	return add_exits(adding, part->address, probes, depth);

@@ -183,10 +183,11 @@ static bool find_entry(const struct elf_file *file, const struct matched_functio
 		       bool with_argument, struct entry *ret_entry)
 {
 	_cleanup_free_ struct function_probes *probes = malloc(sizeof(*probes));
-	_cleanup_free_ uint8_t *code = malloc(matched->size + 1);
+	bool is_sized = matched->size <= MAX_FUNCTION_BYTES;
+	_cleanup_free_ uint8_t *code = malloc(is_sized ? matched->size + 1 : 1);
 	struct x86_instruction first;
 
-	if (!probes || !code || matched->size > MAX_FUNCTION_BYTES ||
+	if (!probes || !code || !is_sized ||
 	    elf_file_read_address(file, matched->address, code, matched->size) < 0)
 		return false;
 	function_probes_find(code, matched->size, probes);
