@@ -330,6 +330,13 @@ static void switches_are_told_apart(void **state)
 	assert_int_equal(count, 7);
 	total_of(seen, PKBPF_OFFCPU_SWITCHES, 1, &count);
 	assert_int_equal(count, 2);
+	fixture->threads[0].voluntary += 5;
+	fixture->threads[0].involuntary += 1;
+	seen = drain(fixture);
+	total_of(seen, PKBPF_OFFCPU_SWITCHES, 0, &count);
+	assert_int_equal(count, 5);
+	total_of(seen, PKBPF_OFFCPU_SWITCHES, 1, &count);
+	assert_int_equal(count, 1);
 }
 
 static void an_ended_thread_tells_its_wall_clock_once_and_leaves(void **state)
