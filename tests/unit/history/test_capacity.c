@@ -7,6 +7,10 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "history/capacity.h"
 
 static struct capacity_figure days(size_t count, double first, double per_day)
@@ -122,6 +126,68 @@ static void many_windows_of_a_day_count_by_their_length(void **state)
 	assert_float_equal(p95, 50, 0);
 }
 
+static void assert_written(const struct capacity *capacity, const char *text)
+{
+	char *written = NULL;
+	size_t size;
+	FILE *out = open_memstream(&written, &size);
+
+	capacity_write_text(capacity, out);
+	fclose(out);
+	assert_string_equal(written, text);
+	free(written);
+}
+
+static void each_figure_has_a_row_with_what_is_known(void **state)
+{
+	struct capacity *capacity = calloc(1, sizeof(*capacity));
+
+	assert_non_null(capacity);
+	capacity->figures[CAPACITY_CPU] = days(11, 20, 2);
+	capacity->figures[CAPACITY_MEMORY] = days(3, 50, 1);
+	capacity->figures[CAPACITY_READ] = days(10, 5 << 20, 1 << 20);
+	capacity_estimate(&capacity->figures[CAPACITY_CPU], 80);
+	capacity_estimate(&capacity->figures[CAPACITY_MEMORY], 80);
+	capacity_estimate(&capacity->figures[CAPACITY_READ], 0);
+	assert_written(
+		capacity,
+		"           days   p95 last day       per week  meets 80 %\n"
+		"cpu          11         40.0 %           14.0 %    in 20 days\n"
+		"memory        3         52.0 %                -  not enough days: 7 at least\n"
+		"read         10     14.00 MiB/s      7.00 MiB/s  limit unknown\n"
+		"written       0              -              -  no whole day yet\n");
+	free(capacity);
+}
+
+static void a_limit_is_met_grown_to_or_never(void **state)
+{
+	static const struct {
+		double first, per_day;
+		const char *text;
+	} rows[] = {
+		{90, 1, "has met 80 %"},
+		{50, -1, "does not grow"},
+		{50, 0.001, "not within ten years"},
+		{61, 1, "in 10 days"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct capacity *capacity = calloc(1, sizeof(*capacity));
+		char *written = NULL;
+		size_t size;
+		FILE *out = open_memstream(&written, &size);
+
+		assert_non_null(capacity);
+		capacity->figures[CAPACITY_CPU] = days(10, rows[i].first, rows[i].per_day);
+		capacity_estimate(&capacity->figures[CAPACITY_CPU], 80);
+		capacity_write_text(capacity, out);
+		fclose(out);
+		assert_non_null(strstr(written, rows[i].text));
+		free(written);
+		free(capacity);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +198,8 @@ int main(void)
 		cmocka_unit_test(a_few_unusual_days_do_not_matter),
 		cmocka_unit_test(days_that_are_missing_are_no_steps),
 		cmocka_unit_test(what_shrinks_meets_nothing_unless_it_is_above),
+		cmocka_unit_test(each_figure_has_a_row_with_what_is_known),
+		cmocka_unit_test(a_limit_is_met_grown_to_or_never),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
