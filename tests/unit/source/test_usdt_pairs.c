@@ -41,6 +41,14 @@ static void pairs_of_probes_have_a_provider_and_two_names(void **state)
 	assert_int_equal(pair.id, 254);
 }
 
+static void python_has_regions_only_when_asked_for(void **state)
+{
+	const struct usdt_pair *pair;
+
+	for (size_t i = 0; (pair = usdt_pair_at(i)); i++)
+		assert_string_not_equal(pair->provider, "python");
+}
+
 static void pairs_of_functions_may_have_a_library_and_colons(void **state)
 {
 	struct usdt_pair pair;
@@ -130,7 +138,7 @@ static void pairs_that_are_known_are_told_apart(void **state)
 			assert_int_equal(usdt_pair_role(other, pair->provider, pair->begin),
 					 USDT_NONE);
 	}
-	assert_true(count >= 18);
+	assert_true(count >= 16);
 	assert_null(usdt_pair_at(count + 1));
 }
 
@@ -138,6 +146,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs_of_probes_have_a_provider_and_two_names),
+		cmocka_unit_test(python_has_regions_only_when_asked_for),
 		cmocka_unit_test(pairs_of_functions_may_have_a_library_and_colons),
 		cmocka_unit_test(what_is_no_pair_is_refused),
 		cmocka_unit_test(probes_begin_and_end_what_their_provider_means),

@@ -11,7 +11,8 @@
 #define REGISTER_ARGUMENTS 6
 
 /* Those that are hit more often than a program waits or works for a user are not here: locks that
- * are taken, pages that are read, methods that are called. */
+ * are taken, pages that are read, methods that are called. Nor are Python's garbage collection and
+ * imports: hundreds of them, in each program, hide the regions that the program marks. */
 static const struct usdt_pair pairs[] = {
 	{"query", "postgresql", "query__start", {"query__done"}, USDT_THREAD, false},
 	{"query-parse",
@@ -67,13 +68,6 @@ static const struct usdt_pair pairs[] = {
 	 "hotspot",
 	 "method__compile__begin",
 	 {"method__compile__end"},
-	 USDT_THREAD,
-	 false},
-	{"gc", "python", "gc__start", {"gc__done"}, USDT_THREAD, false},
-	{"import",
-	 "python",
-	 "import__find__load__start",
-	 {"import__find__load__done"},
 	 USDT_THREAD,
 	 false},
 };
