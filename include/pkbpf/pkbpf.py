@@ -15,6 +15,12 @@
 
     pkbpf.items(n)                                  # more items of the innermost region
 
+Once, at the start of a program that wants them:
+
+    pkbpf.gc_regions()                              # runs of the garbage collector: "gc generation 2"
+    pkbpf.import_regions()                          # modules that are imported later: "import json"
+    pkbpf.thread_names()                            # threads are called for the kernel as in Python
+
 A region is two calls of sys.audit(), which returns at once unless somebody has installed an audit
 hook; pkbpf puts probes on it from outside. While nobody looks, a region costs about a tenth of a
 microsecond. Nothing is written, opened or logged.
@@ -26,10 +32,13 @@ nothing.
 """
 import contextvars
 import functools
+import gc
+import importlib
 import inspect
 import sys
+import threading
 
-__all__ = ["items", "region"]
+__all__ = ["gc_regions", "import_regions", "items", "region", "thread_names"]
 
 if sys.implementation.name == "cpython" and hasattr(sys, "audit"):
     _audit = sys.audit
@@ -158,3 +167,67 @@ def region(name, items=0):
 def items(count):
     """Adds to the items of the innermost region that this thread has open with `with`."""
     _audit("pkbpf.items", b"\0%d" % count)
+
+
+def _mark_collection(phase, info):
+    collection = region(f"gc generation {info['generation']}")
+    if phase == "start":
+        collection.__enter__()
+    else:
+        collection.__exit__()
+
+
+def gc_regions():
+    """Each run of the garbage collector becomes a region."""
+    callbacks = getattr(gc, "callbacks", None)
+    if callbacks is not None and _mark_collection not in callbacks:
+        callbacks.append(_mark_collection)
+
+
+def import_regions():
+    """Each module that is loaded from now on becomes a region, with those that it imports inside."""
+    bootstrap = getattr(importlib, "_bootstrap", None)
+    load = getattr(bootstrap, "_find_and_load", None)
+    if load is None or getattr(load, "is_marked", False):
+        return
+
+    def marked(name, *arguments):
+        with region("import " + name):
+            return load(name, *arguments)
+
+    marked.is_marked = True
+    bootstrap._find_and_load = marked
+
+
+def _name_thread(thread):
+    """The kernel keeps 15 bytes: of longer names the beginning and the end, which often is a number."""
+    text = thread.name.encode("utf-8", "replace")
+    if len(text) > 15:
+        text = text[:8] + b"~" + text[-6:]
+    try:
+        with open(f"/proc/self/task/{thread.native_id}/comm", "wb", buffering=0) as file:
+            file.write(text)
+    except OSError:
+        pass  # it has ended
+
+
+def thread_names():
+    """Names of threading.Thread become those of the kernel, as CPython 3.14 does by itself; that of
+    the main thread stays the program's."""
+    begin = getattr(threading.Thread, "_bootstrap_inner", None)
+    if begin is None or sys.version_info >= (3, 14) or getattr(begin, "is_named", False):
+        return
+    if not hasattr(threading.Thread, "_set_native_id"):
+        return
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread.native_id:
+            _name_thread(thread)
+
+    def named(self):
+        # Its native_id is set later, with its other attributes.
+        self._set_native_id()
+        _name_thread(self)
+        begin(self)
+
+    named.is_named = True
+    threading.Thread._bootstrap_inner = named

@@ -66,6 +66,26 @@ checker - <<-'CHECK'
 	          row["parent"] == str(region.get("parent", "")), f"{row['region']} is the same")
 CHECK
 
+begin "garbage collection, imports and names of threads of Python, when they are asked for"
+"$pkbpf" -q --regions --by thread -o asked.json -- python3 "$here/regions_asked.py" "$marker" asked >said 2>&1 || fail "status $?: $(cat said)"
+"$pkbpf" -q --regions --by thread -o unasked.json -- python3 "$here/regions_asked.py" "$marker" >said 2>&1 || fail "status $?: $(cat said)"
+checker - <<-'CHECK'
+	import json
+	from checks import check
+	def read(path):
+	    with open(path, encoding="utf-8") as file:
+	        report = json.load(file)
+	    return {region["name"]: region["count"] for region in report.get("regions_by_name", [])}, {row["comm"] for row in report["rows"]}
+	regions, names = read("asked.json")
+	# The end of the interpreter collects, too.
+	check(7 <= regions.get("gc generation 2", 0) <= 9, f"seven collections: {regions}")
+	check(regions.get("import wave") == 1, "a module is imported once")
+	check({"early", "loader-1", "a-long-n~ker-12"} <= names, f"threads have their names: {names}")
+	regions, names = read("unasked.json")
+	check(not regions, f"no regions without being asked: {regions}")
+	check("loader-1" not in names, f"no names without being asked: {names}")
+CHECK
+
 begin "the slowest ones, also in a recording"
 "$pkbpf" -q -e offcpu --slow-region 4ms --top 5 -o slow.json -o slow.pkbpf -o slow.txt -- "$workloads/regions" nest 20 >said 2>&1
 checker "$here/regions_check.py" slow slow.json 4 main step
