@@ -184,20 +184,18 @@ static void estimate_percentile(const struct region_values *values,
 static void find_percentile(const struct region_values *values, uint32_t region, double part,
 			    struct diff_estimate *estimate)
 {
-	const struct region_bucket_series *first = values->buckets.items;
-	const struct region_bucket_series *end = first + values->buckets.count;
+	size_t first = 0, end = values->buckets.count;
 	const struct diff_series *calls = series_of(values, DIFF_REGION_MEASURED, region);
 	struct distribution_of distribution = {0};
 
-	while (first < end && first->region != region)
+	while (first < end && values->buckets.items[first].region != region)
 		first++;
-	distribution.buckets = first;
-	while (first < end && first->region == region) {
+	while (first + distribution.count < end &&
+	       values->buckets.items[first + distribution.count].region == region)
 		distribution.count++;
-		first++;
-	}
 	if (!distribution.count || !calls)
 		return;
+	distribution.buckets = &values->buckets.items[first];
 	distribution.calls = calloc(distribution.count, sizeof(*distribution.calls));
 	for (size_t i = 0; distribution.calls && i < distribution.count; i++) {
 		distribution.calls[i] = sum_of(distribution.buckets[i].series);
