@@ -12,6 +12,8 @@
  * wait. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
 #define EDGE_TID_BITS 22 /* the kernel's PID_MAX_LIMIT */
+/* Two ticks at 100 Hz: a thread that is on its CPU as long has a sum of CPU time that grows. */
+#define UNSEEN_LEAVE_NS 20000000ULL
 
 static __always_inline __u64 edge_stack_id(__u32 tid, __u64 since_ns)
 {
@@ -196,6 +198,22 @@ static __always_inline void account_unswitched(struct task_struct *task, __u64 e
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
+/* Adds the stay of a thread on its CPU up to the end. It may have left the CPU unseen: kernels hide
+ * the switches of some tasks. The kernel's sum of its CPU time says so, which lacks what passed
+ * since the last tick, and interrupts. */
+static __always_inline void end_stay(struct task_struct *task, struct pkbpf_thread *thread,
+				     __u64 passed_ns)
+{
+	__u64 ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
+
+	if (!task->on_cpu && passed_ns > UNSEEN_LEAVE_NS && ran_ns < passed_ns / 4) {
+		thread->time_ns[PKBPF_WAIT_SLEEP] += passed_ns - ran_ns;
+		passed_ns = ran_ns;
+		counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
+	}
+	thread->time_ns[PKBPF_WAIT_NONE] += passed_ns;
+}
+
 /* A wait in flight at the end of the interval counts up to the end. */
 static __always_inline void end_waits(struct task_struct *task)
 {
@@ -211,7 +229,7 @@ static __always_inline void end_waits(struct task_struct *task)
 	if (thread->place == PKBPF_THREAD_ON_CPU) {
 		wait_finish(slot, task->sched_info.run_delay);
 		if (end_ns > thread->since_ns)
-			thread->time_ns[PKBPF_WAIT_NONE] += end_ns - thread->since_ns;
+			end_stay(task, thread, end_ns - thread->since_ns);
 	} else if (thread->place == PKBPF_THREAD_OFF_CPU && end_ns > thread->since_ns) {
 		thread->pending_ns = end_ns - thread->since_ns;
 		thread->flags |= PKBPF_THREAD_OPEN;
