@@ -194,7 +194,10 @@ enum pkbpf_loss {
 	  "stacks of events (a container or process sent more than its share)")                    \
 	X(MERGE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
 	  "regions, threads, cgroups and readings of memory of slices left out (too many)")        \
-	X(FUNCTIONS_UNKNOWN, PKBPF_LOSS_NONE, "names of --function that meant no function")
+	X(FUNCTIONS_UNKNOWN, PKBPF_LOSS_NONE, "names of --function that meant no function")        \
+	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
+	  "ms of reading resource usage at the interval's ends (CPUs overloaded: CPU times and "   \
+	  "counts of processes may be off by as much)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

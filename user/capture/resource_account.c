@@ -37,7 +37,11 @@
 #define SWEEP_RATIO	   200
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
-#define READ_BYTES	   32768 /* of the iterator, per read */
+/* Reading takes long beside more runnable threads than CPUs. What was used meanwhile is counted at
+ * one end, and is missing at the other. */
+#define EDGES_NOTED_NS	 (20 * NS_PER_MS)
+#define EDGES_NOTED_PART 50
+#define READ_BYTES	 32768 /* of the iterator, per read */
 /* At most this many targets have their cgroups checked for limits; the others usually share these
  * cgroups. */
 #define LIMITED_PIDS_MAX  1024
@@ -50,6 +54,8 @@ struct resource_account {
 	struct cgroup_limits *limits[CGROUP_CONTROLLERS]; /* NULL: no hierarchy has it */
 	bool has_targets;
 	uint64_t begin_ns; /* frees are traced since then */
+	uint64_t end_ns;
+	uint64_t edges_ns; /* reading threads at the ends */
 	uint64_t next_sweep_ns;
 	uint64_t unfreed;
 	uint32_t exiting; /* number of exiting threads in the last sweep */
@@ -268,6 +274,7 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 	struct pkbpf_resource_control *control = &account->skeleton->bss->resource_control;
 	struct pkbpf_event_machine machine;
 	size_t at = buffer->size, threads_at;
+	uint64_t begin_ns = clock_now_ns();
 	bool has_machine;
 	int err;
 
@@ -285,6 +292,9 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 		err = 0;
 	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
+	account->end_ns = clock_now_ns();
+	if (moment != PKBPF_RESOURCE_CUT)
+		account->edges_ns += account->end_ns - begin_ns;
 	/* The machine's record comes first: threads started while the others are read have used
 	 * nothing before. */
 	if (!err && has_machine)
@@ -459,6 +469,9 @@ void resource_account_counters(const struct resource_account *account,
 {
 	if (!account)
 		return;
+	if (account->edges_ns > EDGES_NOTED_NS &&
+	    account->edges_ns > (account->end_ns - account->begin_ns) / EDGES_NOTED_PART)
+		counters[PKBPF_COUNTER_ACCOUNT_EDGES_MS] += account->edges_ns / 1000000;
 	counters[PKBPF_COUNTER_RESOURCE_UNFREED] += account->unfreed;
 	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (account->limits[i])
