@@ -11,6 +11,7 @@
 #endif
 
 #include <pkbpf/event.h>
+#include <pkbpf/v8.h>
 
 /* How the frames of a thread are linked, and what of them lies on the C stack. */
 enum pkbpf_python_chain {
@@ -95,10 +96,10 @@ enum pkbpf_python_word_kind {
 /* Of an anchor: the frames from here on are those of the thread in another interpreter. */
 #define PKBPF_PYTHON_OTHER_CHAIN (1ULL << 59)
 
-/* The fourth kind is that of pkbpf/hotspot.h. */
+/* The fourth kind is that of pkbpf/hotspot.h; pkbpf/v8.h shares the second one. */
 static inline int pkbpf_is_python(__u64 word)
 {
-	return word >> 62 == 2 && word >> PKBPF_PYTHON_KIND_SHIFT != 0xb;
+	return word >> 62 == 2 && word >> PKBPF_PYTHON_KIND_SHIFT != 0xb && !pkbpf_is_v8(word);
 }
 
 static inline __u32 pkbpf_python_kind(__u64 word)

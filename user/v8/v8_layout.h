@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where V8 keeps what names functions and lines, for each version that is known. Versions export
+ * part of it (v8dbg_*), which has to agree.
+ */
+#ifndef PKBPF_V8_V8_LAYOUT_H
+#define PKBPF_V8_V8_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <pkbpf/v8.h>
+
+/* Offsets in bytes from an object's first word; types are values of Map.instance_type. */
+struct v8_layout {
+	uint8_t major, minor;
+	struct pkbpf_v8_process kernel;
+	uint16_t code_type, bytecode_type;
+	uint8_t bytecode_positions;
+	/* Code; start: the address of its instructions, 0: they are in the object, at inline_start
+	 */
+	uint8_t code_start, inline_start, code_size, code_flags, code_positions, code_deopt;
+	uint8_t header; /* bytes before instructions; 8 of it on is a reference to the Code */
+	uint8_t baseline_kind;
+	/* indices in the deoptimisation data */
+	uint8_t deopt_literals, deopt_shared, deopt_positions;
+	bool wraps_shared;	/* functions in it are behind a wrapper */
+	uint8_t position_flags; /* bits below the code offsets of tables of source positions */
+};
+
+/* NULL: not known. */
+const struct v8_layout *v8_layout_find(uint32_t major, uint32_t minor);
+/* Whether a published value ("type_Script__SCRIPT_TYPE") is as the layout has it; values that the
+ * layout does not have agree. */
+bool v8_layout_agrees(const struct v8_layout *layout, const char *name, int32_t value);
+
+#endif
