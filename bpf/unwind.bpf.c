@@ -4,6 +4,7 @@
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 #include "task_regs.bpf.h"
+#include "v8.bpf.h"
 
 #define UNWIND_INLINE __always_inline
 #include <pkbpf/hotspot.h>
@@ -323,6 +324,7 @@ enum {
 	/* Python frames belong behind it. The caller adds them: here is no stack left (5.10). */
 	FRAME_RUNS_PYTHON = 2,
 	FRAME_RUNS_JAVA = 3, /* the same with a method of HotSpot's interpreter */
+	FRAME_IS_V8 = 4,     /* the same with a function of JavaScript, or a stub */
 };
 
 /* Unwinds one frame. */
@@ -338,6 +340,9 @@ __attribute__((noinline)) int unwind_frame(__u32 slot)
 		return FRAME_IS_LAST;
 	if (scratch->unwind.state.flags & PKBPF_UNWIND_HOTSPOT)
 		return FRAME_RUNS_JAVA;
+	/* V8's code has no unwind info. */
+	if (scratch->unwind.v8.is_known && scratch->unwind.state.flags & PKBPF_UNWIND_GUESSED)
+		return FRAME_IS_V8;
 	return pkbpf_python_encloses(scratch->unwind.state.sp, scratch->unwind.python_anchor)
 		       ? FRAME_RUNS_PYTHON
 		       : FRAME_IS_PASSED;
@@ -393,6 +398,16 @@ __attribute__((noinline)) int unwind_restore_registers(__u32 slot)
 	return 0;
 }
 
+static __always_inline void push_javascript(__u32 slot)
+{
+	int function = v8_find_function(slot);
+
+	if (function == V8_NEW_FUNCTION)
+		function = v8_send_function(slot);
+	if (function == V8_KNOWN_FUNCTION)
+		v8_push_function(slot);
+}
+
 __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 {
 	for (int i = 0; i < FRAMES_PER_CALL; i++) {
@@ -404,6 +419,8 @@ __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 			python_push_run(slot);
 		else if (frame == FRAME_RUNS_JAVA)
 			unwind_push_method(slot);
+		else if (frame == FRAME_IS_V8)
+			push_javascript(slot);
 		unwind_restore_registers(slot);
 	}
 	return 0;
@@ -421,6 +438,8 @@ __attribute__((noinline)) int unwind_frames(__u32 slot)
 			python_push_run(slot);
 		else if (frame == FRAME_RUNS_JAVA)
 			unwind_push_method(slot);
+		else if (frame == FRAME_IS_V8)
+			push_javascript(slot);
 	}
 	return 0;
 }
@@ -464,6 +483,9 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	    unwind->state.depth <= UNWIND_THREAD_START_FRAMES || unwind->state.generated_ip)
 		unwind_note_incomplete(slot);
 	end = unwind->end;
+	/* A frame that turned out to be none was taken back by the step. */
+	unwind->state.guessed -=
+		unwind->verified < unwind->state.guessed ? unwind->verified : unwind->state.guessed;
 	if (unwind->state.guessed)
 		counter_add(PKBPF_COUNTER_GUESSED_FRAMES, unwind->state.guessed);
 	if (slot == SCRATCH_CPU && end && end <= PKBPF_END_LAST_COMPLETE &&
@@ -495,6 +517,7 @@ __attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 	unwind->first_mapping = process->first_mapping;
 	unwind->mapping_count = process->mapping_count;
 	unwind->python = process->python;
+	unwind->v8 = process->v8;
 	return 0;
 }
 
@@ -560,6 +583,7 @@ static __always_inline void set_limit(struct unwind_scratch *unwind, __u32 slot)
 	unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO ? MAX_LOCKED_FRAMES
 									  : PKBPF_MAX_USER_FRAMES;
 	unwind->python_end = 0;
+	unwind->verified = 0;
 }
 
 static __always_inline void walk(struct sample_scratch *scratch, __u32 slot)

@@ -180,14 +180,15 @@ struct unwind_scratch {
 	/* address of the kernel's record of the probed call checked last; 0: none yet */
 	__u64 probed_call;
 	struct pkbpf_python_process python; /* of process pid */
+	struct pkbpf_v8_process v8;	    /* of process pid */
 	/* Python frames that are not merged yet belong behind the native frame that encloses this
 	 * address; PYTHON_NO_ANCHOR: none are left */
 	__u64 python_anchor;
 	__u64 python_names; /* hash of the Python functions in this stack; 0: none */
 	__u32 python_count; /* words of the Python part; 0: none */
 	__u32 python_end;   /* why outer Python frames are missing; 0: they are not */
-	__u32 reserved2;
-	__u64 kernel_sp; /* kernel stack pointer at the event; 0: unknown */
+	__u32 verified;	    /* guessed frames that are V8's: what it keeps in them was there */
+	__u64 kernel_sp;    /* kernel stack pointer at the event; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
 	__u64 window_next; /* bytes of the next copy */

@@ -15,6 +15,7 @@
 #endif
 
 #include <pkbpf/event.h>
+#include <pkbpf/v8.h>
 
 #define PKBPF_TEXT_PAGE_SHIFT		12
 #define PKBPF_TEXT_PAGE_SIZE		(1U << PKBPF_TEXT_PAGE_SHIFT)
@@ -281,6 +282,7 @@ struct pkbpf_unwind_process {
 	__u32 mapping_count;
 	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0: unknown */
 	struct pkbpf_python_process python;
+	struct pkbpf_v8_process v8;
 };
 
 /* Mappings are announced before the exec that makes them. An entry with an image younger than this
@@ -305,7 +307,7 @@ struct pkbpf_unwind_miss {
 _Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
 _Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
 _Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
-_Static_assert(sizeof(struct pkbpf_unwind_process) == 72, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 96, "process size");
 _Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
 
 #endif

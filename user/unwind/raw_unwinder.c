@@ -15,6 +15,7 @@
 #include "unwind/step.h"
 
 #include <pkbpf/python.h>
+#include <pkbpf/v8.h>
 #include <pkbpf/unwind_state.h>
 
 /* Tables are requested when a mapping is announced, long before its records arrive in order, so
@@ -265,6 +266,15 @@ static bool has_frames(const struct sample_view *sample, const uint64_t *ips, si
 	return native == count;
 }
 
+/* The copy has no heap, in which functions are described. */
+static bool has_javascript(const struct sample_view *sample)
+{
+	for (size_t i = 0; i < sample->user_count; i++)
+		if (pkbpf_is_v8(sample->user_ips[i]))
+			return true;
+	return false;
+}
+
 /* The kernel side had the same registers and memory, so it must have found the same frames. A copy
  * that is too short, or a table or mapping that is gone by now, does not count as a difference. */
 static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
@@ -291,6 +301,8 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	default:
 		break;
 	}
+	if (has_javascript(found))
+		return;
 	unwinder->stats.checked++;
 	if (result.end != found->user_end || result.guessed != found->guessed_count ||
 	    !has_frames(found, unwinder->ips, result.depth))

@@ -16,6 +16,7 @@
 #include "unwind/table/loader_hotspot.h"
 #include "unwind/table/loader_private.h"
 #include "unwind/table/loader_python.h"
+#include "unwind/table/loader_v8.h"
 
 #define MISS_WAIT_MIN_NS (100 * NS_PER_MS)
 #define MISS_WAIT_MAX_NS (5 * NS_PER_SECOND)
@@ -362,6 +363,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		/* An inherited image is older than any exec of the process. */
 		.exec_ns = process->exec_ns > process->born_ns ? process->exec_ns : 0,
 		.python = loader_python_of(loader, process),
+		.v8 = loader_v8_of(loader, process),
 	};
 	if (bpf_map_update_elem(loader->memory.fds.processes, &process->pid, &entry, BPF_ANY)) {
 		loader->stats.refused++;

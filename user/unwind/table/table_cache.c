@@ -16,6 +16,7 @@
 #include "unwind/table/table_cache_private.h"
 #include "unwind/table/table_live_private.h"
 #include "unwind/text_layout.h"
+#include "v8/v8_image.h"
 
 /* Cap on open files whose tables have not been requested. */
 #define MAX_UNWANTED_IMAGES 512
@@ -83,6 +84,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 	free(file->segments.items);
 	free(file->python);
 	free(file->hotspot);
+	free(file->v8);
 	free(file->path);
 	free(file->placement.extents);
 	free(file);
@@ -149,6 +151,21 @@ static void find_hotspot(struct table_file *file, const char *path)
 		*file->hotspot = image;
 }
 
+/* Without memory, the file counts as one without V8. */
+static void find_v8(struct table_file *file)
+{
+	struct v8_image image;
+
+	if (file->v8_searched)
+		return;
+	file->v8_searched = true;
+	if (v8_image_find(file->image, &image))
+		return;
+	file->v8 = malloc(sizeof(image));
+	if (file->v8)
+		*file->v8 = image;
+}
+
 /* Returns 0 when file->image is open, else the reason. */
 static int open_contents(struct table_cache *cache, struct table_file *file)
 {
@@ -172,6 +189,7 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	if (!err) {
 		find_python(file, mapped->path);
 		find_hotspot(file, mapped->path);
+		find_v8(file);
 	}
 	if (err)
 		table_file_close(cache, file);
@@ -420,6 +438,13 @@ const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint3
 	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
 		return NULL;
 	return file->hotspot;
+}
+
+struct v8_image *table_cache_v8(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	return file ? file->v8 : NULL;
 }
 
 void table_cache_want(struct table_cache *cache, uint32_t number)

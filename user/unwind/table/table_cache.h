@@ -33,6 +33,7 @@ struct table_memory {
 
 struct mapped_file_table;
 struct python_image;
+struct v8_image;
 struct readers;
 
 struct table_cache_options {
@@ -93,6 +94,8 @@ struct python_image *table_cache_python(struct table_cache *cache, uint32_t file
 const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint32_t file,
 						uint64_t start, uint64_t end, uint64_t file_offset,
 						uint64_t *ret_bias);
+/* V8 in a mapped file; NULL: it has none. Valid until the file is forgotten. */
+struct v8_image *table_cache_v8(struct table_cache *cache, uint32_t file);
 /* A table was needed but missing: builds it now, before others, again if it was evicted. */
 void table_cache_want(struct table_cache *cache, uint32_t file);
 /* The same for code at an ELF address: a postponed part of the table is built now. */

@@ -50,6 +50,9 @@ struct table_file {
 	bool python_searched;
 	/* its JVM; NULL: none; owner thread only */
 	struct hotspot_image *hotspot;
+	/* its V8; NULL: none; owner thread only */
+	struct v8_image *v8;
+	bool v8_searched;
 	char *path; /* for what is said about it; NULL: with no readers */
 	/* UNWANTED: kept for a limited number of files; QUEUED: passed to the building thread */
 	struct elf_file *image;
