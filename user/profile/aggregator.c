@@ -10,6 +10,7 @@
 #include <pkbpf/alloc.h>
 #include <pkbpf/memory.h>
 #include <pkbpf/trace.h>
+#include <pkbpf/v8.h>
 
 #include "base/cleanup.h"
 #include "event/peer_event.h"
@@ -18,6 +19,7 @@
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
 #include "python/python_functions.h"
+#include "symbol/jit/code_history.h"
 
 struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile)
 {
@@ -525,6 +527,22 @@ static int take_python_code(struct aggregator *aggregator, const struct pkbpf_ev
 	return err == -ENOSPC ? 0 : err;
 }
 
+static int take_v8_function(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	const struct pkbpf_event_v8_function *function = (const void *)record;
+	struct process *process;
+
+	if (record->size < sizeof(*function))
+		return -EBADMSG;
+	process = process_table_get(aggregator->processes, function->pid, "");
+	if (!process)
+		return -ENOMEM;
+	if (aggregator->options.code_history)
+		code_history_note_javascript(aggregator->options.code_history, process->id,
+					     function);
+	return 0;
+}
+
 /* Totals that follow refer to the peer by its number. */
 static int take_peer(struct aggregator *aggregator, const struct pkbpf_event_header *record)
 {
@@ -654,6 +672,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
 	else if (record->kind == PKBPF_EVENT_PYTHON_CODE)
 		err = take_python_code(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_V8_FUNCTION)
+		err = take_v8_function(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_RELATION)
 		err = take_relation(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_ALLOC)

@@ -15,6 +15,7 @@
 #include "profile/slice/time_line.h"
 #include "profile/stack_end.h"
 #include "symbol/python_glue.h"
+#include "symbol/v8_glue.h"
 
 /* Takes ownership of names; NULL: they could not be allocated. */
 static struct profile *new_with_names(struct process_table *processes, struct profile_names *names)
@@ -398,6 +399,7 @@ static void name_frame(const struct profile *profile, struct frame *frame,
 	if (!profile_names_keep(profile->names, &frame->symbol))
 		frame->symbol = (struct symbol){.result = SYMBOL_NO_MEMORY};
 	python_glue_mark(&frame->symbol, frame->location.python);
+	v8_glue_mark(&frame->symbol, frame->location.python);
 	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
 

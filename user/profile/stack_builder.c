@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <pkbpf/hotspot.h>
+#include <pkbpf/v8.h>
 
 #include "base/array.h"
 #include "pkbpf/unwind_state.h"
@@ -15,6 +16,7 @@
 #include "profile/own_code.h"
 #include "python/python_functions.h"
 #include "symbol/jit/code_history.h"
+#include "symbol/jit/v8_machine.h"
 
 /* A direct-mapped cache of frames. Most addresses of a sample were in earlier samples of the
  * same process; the cache saves searching the mappings and the frame table. 32,768 entries are
@@ -26,6 +28,8 @@
 #define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
 /* A word without a frame of its own. */
 #define FRAME_LEFT_OUT (UINT32_MAX - 1)
+/* A word that is the frame of its address, after all. */
+#define FRAME_NATIVE (UINT32_MAX - 2)
 
 #define ERA_NONE   0 /* unused entries */
 #define ERA_KERNEL 1
@@ -235,6 +239,7 @@ struct code_moment {
 	/* Elsewhere a word that looks like a Python frame is what lies in a damaged stack. */
 	bool has_python;
 	size_t callers; /* words at the end of the stack that have a Python frame before them */
+	bool has_javascript;
 };
 
 static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
@@ -314,6 +319,81 @@ static uint32_t intern_interpreted(struct stack_builder *builder, const struct c
 		return FRAME_LEFT_OUT;
 	builder->is_generated = true;
 	return profile_intern_frame(builder->profile, &location);
+}
+
+static bool is_javascript(const struct sample_view *sample, size_t index)
+{
+	return index + 1 < sample->user_count &&
+	       pkbpf_is_v8_pair(sample->user_ips[index], sample->user_ips[index + 1]);
+}
+
+/* The JavaScript function whose words are behind the native frame at index. FRAME_LEFT_OUT: it is
+ * not known. */
+static uint32_t intern_javascript(struct stack_builder *builder, const struct code_moment *moment,
+				  const struct sample_view *sample, size_t index, bool is_compiled)
+{
+	const uint64_t *ips = sample->user_ips;
+	bool is_leaf = !stack_builder_is_return_address(ips, sample->user_count, index,
+							sample->after_syscall);
+	uint64_t pc = index ? pkbpf_address(ips[index]) : ips[index];
+	struct v8_site site = {
+		.words = {ips[index + 1], ips[index + 2]},
+		.pc = is_compiled ? pc - !is_leaf : 0,
+		.is_leaf = is_leaf && !index,
+	};
+	struct frame_location location = {
+		.space = FRAME_ANONYMOUS,
+		.object = moment->process->id,
+		.address = site.words[0],
+	};
+
+	location.code = code_history_javascript(builder->code_history, location.object, &site);
+	if (!location.code)
+		return FRAME_LEFT_OUT;
+	return profile_intern_frame(builder->profile, &location);
+}
+
+/* Whether a native frame is in code that V8 compiled; the rest of its code is in its file. */
+static bool is_compiled(struct stack_builder *builder, const struct code_moment *moment,
+			const struct sample_view *sample, size_t index)
+{
+	uint64_t pc = index ? pkbpf_address(sample->user_ips[index]) : sample->user_ips[index];
+
+	return user_location(builder, moment->process, moment->space, pc, index > 0).space ==
+	       FRAME_ANONYMOUS;
+}
+
+/* The frame of a word of a JavaScript function. Compiled code is the function's frame itself; the
+ * interpreter, and what else is V8's own, has a frame before it. */
+static uint32_t frame_behind_native(struct stack_builder *builder, const struct code_moment *moment,
+				    const struct sample_view *sample, size_t index)
+{
+	if (!index || !is_javascript(sample, index) ||
+	    is_compiled(builder, moment, sample, index - 1))
+		return FRAME_LEFT_OUT;
+	return intern_javascript(builder, moment, sample, index - 1, false);
+}
+
+/* The frame of a word of a stack with JavaScript. FRAME_NATIVE: it stands for itself. */
+static uint32_t frame_of_javascript(struct stack_builder *builder, const struct code_moment *moment,
+				    const struct sample_view *sample, size_t index)
+{
+	uint32_t frame;
+
+	if (pkbpf_is_v8(sample->user_ips[index]))
+		return frame_behind_native(builder, moment, sample, index);
+	if (!is_javascript(sample, index + 1) || !is_compiled(builder, moment, sample, index))
+		return FRAME_NATIVE;
+	frame = intern_javascript(builder, moment, sample, index, true);
+	return frame == FRAME_LEFT_OUT ? FRAME_NATIVE : frame;
+}
+
+static bool has_javascript(const struct sample_view *sample)
+{
+	for (size_t i = 0; i + 1 < sample->user_count; i++)
+		if (is_javascript(sample, i))
+			return true;
+	return false;
 }
 
 static uint32_t intern_kernel(struct stack_builder *builder, uint64_t ip, bool is_return_address)
@@ -431,6 +511,21 @@ static enum frame_python among_python(const struct code_moment *moment, size_t l
 	return left <= moment->callers ? FRAME_CALLS_PYTHON : FRAME_CALLED_BY_PYTHON;
 }
 
+static enum frame_python neighbours_of(struct stack_builder *builder,
+				       const struct code_moment *moment,
+				       const struct sample_view *sample, size_t index)
+{
+	/* The interpreter stands for a function without a name. */
+	if (moment->has_javascript)
+		return is_javascript(sample, index + 1) &&
+				       intern_javascript(builder, moment, sample, index, false) ==
+					       FRAME_LEFT_OUT
+			       ? FRAME_AWAY_FROM_PYTHON
+			       : FRAME_AMONG_JAVASCRIPT;
+	return builder->python_full ? FRAME_AWAY_FROM_PYTHON
+				    : among_python(moment, sample->user_count - index);
+}
+
 /* The frame of one word of the user stack; FRAME_LEFT_OUT: none. UINT32_MAX: out of memory. */
 static uint32_t frame_of_word(struct stack_builder *builder, const struct code_moment *moment,
 			      const struct sample_view *sample, size_t index)
@@ -458,12 +553,16 @@ static uint32_t frame_of_word(struct stack_builder *builder, const struct code_m
 		if (frame != FRAME_LEFT_OUT)
 			return frame;
 	}
+	if (moment->has_javascript) {
+		uint32_t frame = frame_of_javascript(builder, moment, sample, index);
+
+		if (frame != FRAME_NATIVE)
+			return frame;
+	}
 	is_return_address = stack_builder_is_return_address(ips, sample->user_count, index,
 							    sample->after_syscall);
 	return intern_user(builder, moment, index ? pkbpf_address(ips[index]) : ips[index],
-			   is_return_address,
-			   builder->python_full ? FRAME_AWAY_FROM_PYTHON
-						: among_python(moment, sample->user_count - index));
+			   is_return_address, neighbours_of(builder, moment, sample, index));
 }
 
 static size_t remove_left_out(uint32_t *frames, size_t count)
@@ -511,6 +610,11 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
 
+	moment.has_javascript = builder->code_history && has_javascript(sample);
+	/* A function's frame depends on what is behind it, and on what is there now. */
+	builder->is_generated |= moment.has_javascript;
+	if (moment.has_javascript)
+		shared = 0;
 	if (moment.has_python) {
 		moment.callers = callers_of_python(sample->user_ips, sample->user_count);
 		shared = shared_callers(&builder->last, moment.callers, shared);
@@ -632,7 +736,7 @@ uint32_t stack_builder_read_again(struct stack_builder *builder, uint32_t stack,
 		uint32_t frame = frames[i];
 
 		if (location.space == FRAME_ANONYMOUS && builder->code_history &&
-		    !pkbpf_is_hotspot(location.address)) {
+		    !pkbpf_is_hotspot(location.address) && !pkbpf_is_v8(location.address)) {
 			note_generated(builder, time_ns, &location);
 			frame = profile_intern_frame(builder->profile, &location);
 		}

@@ -133,7 +133,7 @@ static bool is_glue(const struct symbol *symbol, enum frame_python python)
 
 void python_glue_mark(struct symbol *symbol, enum frame_python python)
 {
-	if (python == FRAME_AWAY_FROM_PYTHON ||
+	if (python == FRAME_AWAY_FROM_PYTHON || python == FRAME_AMONG_JAVASCRIPT ||
 	    symbol->flags & (SYMBOL_IS_KERNEL | SYMBOL_IS_PYTHON))
 		return;
 	if (is_glue(symbol, python)) {

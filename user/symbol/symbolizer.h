@@ -35,8 +35,13 @@ enum frame_space {		     /* numbers are in recordings: for good */
 };
 
 /* Where a native frame stands among Python frames. One that calls them may be called by them too.
- */
-enum frame_python { FRAME_AWAY_FROM_PYTHON, FRAME_CALLED_BY_PYTHON, FRAME_CALLS_PYTHON };
+ * Or that its stack has JavaScript frames with names. */
+enum frame_python {
+	FRAME_AWAY_FROM_PYTHON,
+	FRAME_CALLED_BY_PYTHON,
+	FRAME_CALLS_PYTHON,
+	FRAME_AMONG_JAVASCRIPT,
+};
 
 struct frame_location {
 	enum frame_space space;

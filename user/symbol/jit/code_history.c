@@ -42,8 +42,10 @@ struct code_history *code_history_new(const struct symbolizer_options *options,
 	code->settle_left_ns = SETTLE_NS;
 	code->buffer = malloc(CODE_READER_BYTES);
 	code->hotspot = hotspot_history_new(options, processes, strings);
-	if (!code->buffer || !code->hotspot) {
+	code->v8 = v8_history_new(options, processes, strings);
+	if (!code->buffer || !code->hotspot || !code->v8) {
 		hotspot_history_free(code->hotspot);
+		v8_history_free(code->v8);
 		free(code->buffer);
 		free(code);
 		return NULL;
@@ -70,6 +72,7 @@ void code_history_free(struct code_history *code)
 	array_free(&code->items);
 	hash_map_done(&code->by_process);
 	hotspot_history_free(code->hotspot);
+	v8_history_free(code->v8);
 	free(code->buffer);
 	free(code);
 }
@@ -331,6 +334,18 @@ uint32_t code_history_interpreted(struct code_history *code, uint32_t process, u
 	return java ? java | CODE_OF_HOTSPOT : 0;
 }
 
+void code_history_note_javascript(struct code_history *code, uint32_t process,
+				  const struct pkbpf_event_v8_function *record)
+{
+	v8_history_note(code->v8, process, record);
+}
+
+uint32_t code_history_javascript(struct code_history *code, uint32_t process,
+				 const struct v8_site *site)
+{
+	return v8_history_at(code->v8, process, site);
+}
+
 /* ---- work ---- */
 
 static bool lives(const struct process *known)
@@ -454,6 +469,7 @@ size_t code_history_ended_count(const struct code_history *code)
 void code_history_mark_processes(const struct code_history *code, bool *is_used)
 {
 	hotspot_history_mark_processes(code->hotspot, is_used);
+	v8_history_mark_processes(code->v8, is_used);
 	array_foreach(&code->items, each) {
 		is_used[(*each)->process] = true;
 		if ((*each)->parent != NO_PARENT)
@@ -478,6 +494,7 @@ void code_history_forget_ended(struct code_history *code)
 	uint64_t now_ns = clock_now_ns();
 
 	hotspot_history_forget_ended(code->hotspot, now_ns);
+	v8_history_forget_ended(code->v8, now_ns);
 	count_children(code);
 	for (size_t i = code->items.count; i > 0; i--) {
 		struct code_process *process = code->items.items[i - 1];
@@ -490,5 +507,6 @@ void code_history_forget_ended(struct code_history *code)
 
 uint64_t code_history_dropped(const struct code_history *code)
 {
-	return code->dropped + hotspot_history_dropped(code->hotspot);
+	return code->dropped + hotspot_history_dropped(code->hotspot) +
+	       v8_history_dropped(code->v8);
 }

@@ -25,6 +25,8 @@
 #define CODE_HISTORY_LOOK_NS 100000000ULL
 
 struct code_history;
+struct pkbpf_event_v8_function;
+struct v8_site;
 
 /* Borrows all three. NULL: out of memory. */
 struct code_history *code_history_new(const struct symbolizer_options *options,
@@ -41,6 +43,13 @@ uint32_t code_history_at(struct code_history *code, uint32_t process, uint64_t a
  * interpreter of a leaf, or 0. 0: it is none, or has no name. */
 uint32_t code_history_interpreted(struct code_history *code, uint32_t process, uint64_t word,
 				  uint64_t leaf, uint64_t time_ns);
+/* A JavaScript function that stacks of the process refer to from now on. */
+void code_history_note_javascript(struct code_history *code, uint32_t process,
+				  const struct pkbpf_event_v8_function *record);
+/* The JavaScript function that runs at a place, for the location of a frame whose address is the
+ * first word of the site. 0: it is none, or has no name. */
+uint32_t code_history_javascript(struct code_history *code, uint32_t process,
+				 const struct v8_site *site);
 /* Looks at files and reads what is to be read, until then (CLOCK_MONOTONIC). true: there is
  * more. */
 bool code_history_work(struct code_history *code, uint64_t until_ns);

@@ -10,6 +10,7 @@
 #include "symbol/jit/code_places.h"
 #include "symbol/jit/code_history.h"
 #include "symbol/jit/hotspot_history.h"
+#include "symbol/jit/v8_history.h"
 
 #define NO_PARENT UINT32_MAX
 /* Of numbers of code: the rest is one of hotspot_history.h. */
@@ -57,6 +58,7 @@ struct code_history {
 	struct process_table *processes;
 	struct string_pool *strings;
 	struct hotspot_history *hotspot;
+	struct v8_history *v8;
 	ARRAY_OF(struct code_process *) items;
 	struct hash_map by_process; /* incarnation id -> item */
 	char *buffer;		    /* of CODE_READER_BYTES */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <pkbpf/hotspot.h>
+#include <pkbpf/v8.h>
 
 #include "base/clock.h"
 #include "symbol/jit/code_history_private.h"
@@ -172,6 +173,10 @@ static bool resolve(struct symbolizer *symbolizer, const struct frame_location *
 		.flags = SYMBOL_IS_JIT,
 		.module_address = location->address,
 	};
+	if (pkbpf_is_v8(location->address)) {
+		v8_history_name(self->code->v8, location->object, number, ret_symbol);
+		return true;
+	}
 	if (!number && !pkbpf_is_hotspot(location->address))
 		number = sample_now(self->code, location->object, address);
 	if (number & CODE_OF_HOTSPOT) {

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Remembers what was read of scripts, functions and code, and checks it again. */
+#include "symbol/jit/v8_machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "symbol/jit/v8_label.h"
+#include "v8/v8_function.h"
+#include "v8/v8_script.h"
+#include "v8/v8_string.h"
+
+/* Pieces of code that are remembered; more are searched for again. */
+#define MAX_CODES 8192
+#define NO_SCRIPT UINT32_MAX
+/* A source that cannot be read. */
+#define MOST_READINGS 4
+
+struct function {
+	uint64_t shared, identity; /* shared: reference */
+	uint32_t script;	   /* NO_SCRIPT: not read */
+	int32_t start, end;
+	const char *name;  /* alone */
+	const char *label; /* with file and line of its definition; NULL: no room */
+};
+
+struct script {
+	struct v8_script script;
+	const char *path; /* NULL: it has none */
+	uint32_t source_length;
+	uint32_t readings;
+};
+
+struct v8_machine {
+	struct v8_memory memory;
+	const struct v8_layout *layout;
+	struct v8_bytecode_sizes sizes;
+	struct v8_names *names;
+	ARRAY_OF(struct function) functions;
+	ARRAY_OF(struct script) scripts;
+	ARRAY_OF(struct v8_place) places;
+	ARRAY_OF(struct v8_code) codes; /* by start */
+	struct hash_map by_function, by_script, by_place;
+	size_t line_count;
+};
+
+struct v8_machine *v8_machine_new(const struct v8_memory *memory, const struct v8_layout *layout,
+				  const struct v8_bytecode_sizes *sizes, struct v8_names *names)
+{
+	struct v8_machine *machine = calloc(1, sizeof(*machine));
+
+	if (!machine)
+		return NULL;
+	machine->memory = *memory;
+	machine->layout = layout;
+	machine->sizes = *sizes;
+	machine->names = names;
+	return machine;
+}
+
+void v8_machine_free(struct v8_machine *machine)
+{
+	if (!machine)
+		return;
+	array_foreach(&machine->scripts, script)
+		v8_script_done(&script->script);
+	array_foreach(&machine->places, place)
+		free(place->lines);
+	array_free(&machine->functions);
+	array_free(&machine->scripts);
+	array_free(&machine->places);
+	array_free(&machine->codes);
+	hash_map_done(&machine->by_function);
+	hash_map_done(&machine->by_script);
+	hash_map_done(&machine->by_place);
+	free(machine);
+}
+
+static uint64_t key_of(uint64_t first, uint64_t second, uint64_t third)
+{
+	const uint64_t words[] = {first, second, third};
+
+	return hash_bytes(words, sizeof(words), 1);
+}
+
+/* NULL: no room. */
+static const char *keep(struct v8_names *names, const char *text)
+{
+	size_t count = string_pool_count(names->strings), size = strlen(text) + 1;
+	uint32_t string = names->bytes + size <= names->max_bytes
+				  ? string_pool_add(names->strings, text)
+				  : STRING_POOL_NONE;
+
+	if (string == STRING_POOL_NONE) {
+		names->dropped++;
+		return NULL;
+	}
+	names->bytes += string_pool_count(names->strings) > count ? size : 0;
+	return string_pool_get(names->strings, string);
+}
+
+/* ---- scripts ---- */
+
+/* Where a function was written. */
+struct origin {
+	uint64_t script; /* reference */
+	int32_t script_id;
+	uint32_t source_length;
+	char path[V8_PATH_BYTES];
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+static void read_lines(struct v8_machine *machine, uint64_t reference, struct script *script)
+{
+	struct v8_script read;
+
+	script->readings++;
+	if (v8_script_read(&machine->memory, reference, &read))
+		return;
+	/* Another script, or another source, may have the memory by now. */
+	if (!read.has_lines || read.id != script->script.id ||
+	    read.source_length != script->source_length ||
+	    machine->line_count + read.lines.count > V8_MACHINE_MAX_LINES) {
+		v8_script_done(&read);
+		return;
+	}
+	machine->line_count += read.lines.count;
+	/* Records have the end of a long one. */
+	if (script->path && ends_with(read.path, script->path))
+		script->path = keep(machine->names, read.path);
+	script->script = read;
+}
+
+static struct script *add_script(struct v8_machine *machine, const struct origin *origin,
+				 uint64_t key)
+{
+	struct script *script = machine->scripts.count < V8_MACHINE_MAX_SCRIPTS
+					? array_add(&machine->scripts)
+					: NULL;
+
+	if (!script)
+		return NULL;
+	script->script.id = origin->script_id;
+	script->source_length = origin->source_length;
+	script->path = origin->path[0] ? keep(machine->names, origin->path) : NULL;
+	hash_map_put(&machine->by_script, key, machine->scripts.count - 1);
+	return script;
+}
+
+static uint32_t script_of(struct v8_machine *machine, const struct origin *origin)
+{
+	uint64_t key = key_of(origin->script, (uint32_t)origin->script_id, origin->source_length);
+	const uint64_t *known = hash_map_find(&machine->by_script, key);
+	struct script *script =
+		known ? &machine->scripts.items[*known] : add_script(machine, origin, key);
+
+	if (!script)
+		return NO_SCRIPT;
+	/* V8 may have moved its source while it was read. */
+	if (!script->script.has_lines && script->readings < MOST_READINGS)
+		read_lines(machine, origin->script, script);
+	return (uint32_t)(script - machine->scripts.items);
+}
+
+/* ---- functions ---- */
+
+static void label_function(struct v8_machine *machine, struct function *function)
+{
+	const struct script *script = &machine->scripts.items[function->script];
+	char label[V8_LABEL_BYTES];
+
+	v8_label_write(label, function->name, script->path ? script->path : "",
+		       v8_script_line(&script->script, function->start));
+	function->label = keep(machine->names, label);
+}
+
+static struct function *find_function(const struct v8_machine *machine, uint64_t shared,
+				      uint64_t identity)
+{
+	const uint64_t *known = hash_map_find(&machine->by_function, key_of(shared, identity, 0));
+	struct function *function = known ? &machine->functions.items[*known] : NULL;
+
+	return function && function->label ? function : NULL;
+}
+
+/* NULL: no room. */
+static struct function *add_function(struct v8_machine *machine, const struct function *wanted,
+				     const char *name, const struct origin *origin)
+{
+	uint32_t script = script_of(machine, origin);
+	struct function *function = machine->functions.count < V8_MACHINE_MAX_FUNCTIONS
+					    ? array_add(&machine->functions)
+					    : NULL;
+
+	if (!function || script == NO_SCRIPT ||
+	    !hash_map_put(&machine->by_function, key_of(wanted->shared, wanted->identity, 0),
+			  machine->functions.count - 1)) {
+		machine->names->dropped++;
+		return NULL;
+	}
+	*function = *wanted;
+	function->script = script;
+	function->name = keep(machine->names, name);
+	if (function->name)
+		label_function(machine, function);
+	return function->label ? function : NULL;
+}
+
+static void read_path(const struct v8_machine *machine,
+		      const struct pkbpf_event_v8_function *record, char path[V8_PATH_BYTES])
+{
+	uint32_t length;
+
+	if (v8_script_identify(&machine->memory, record->script, &length, path) ||
+	    length != record->source_length)
+		path[0] = '\0';
+}
+
+void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_function *record)
+{
+	struct function function = {
+		.shared = record->shared + 1,
+		.identity = record->identity,
+		.start = record->start,
+		.end = record->end,
+	};
+	struct origin origin = {
+		.script = record->script,
+		.script_id = record->script_id,
+		.source_length = record->source_length,
+	};
+	char name[2 * V8_NAME_BYTES];
+	struct v8_function read;
+
+	v8_string_text(&record->path, origin.path, sizeof(origin.path));
+	v8_string_text(&record->name, name, sizeof(name));
+	/* Strings that V8 has put together are read here. */
+	if (!record->path.width)
+		read_path(machine, record, origin.path);
+	if (!record->name.width && v8_is_object(record->name.reference) &&
+	    !v8_function_read(&machine->memory, machine->layout, function.shared, &read) &&
+	    read.identity == function.identity && read.start == function.start &&
+	    read.end == function.end)
+		snprintf(name, sizeof(name), "%s", read.name);
+	add_function(machine, &function, name, &origin);
+}
+
+/* Whether what is at its address now is still this function. Then what it leads to is its own. */
+static bool is_there(const struct v8_machine *machine, const struct function *function)
+{
+	struct v8_function read;
+
+	return !v8_function_read(&machine->memory, machine->layout, function->shared, &read) &&
+	       read.identity == function->identity && read.start == function->start &&
+	       read.end == function->end && !strcmp(read.name, function->name);
+}
+
+/* A function that was inlined into another one. NULL: not known. */
+static struct function *inlined_function(struct v8_machine *machine, uint64_t shared)
+{
+	uint64_t identity = v8_function_identity(&machine->memory, machine->layout, shared);
+	struct function *known = find_function(machine, shared, identity), wanted;
+	struct origin origin;
+	struct v8_function read;
+
+	if (known)
+		return known;
+	if (v8_function_read(&machine->memory, machine->layout, shared, &read) ||
+	    v8_script_identify(&machine->memory, read.script, &origin.source_length, origin.path))
+		return NULL;
+	origin.script = read.script;
+	origin.script_id = read.script_id;
+	wanted = (struct function){
+		.shared = shared,
+		.identity = read.identity,
+		.start = read.start,
+		.end = read.end,
+	};
+	return add_function(machine, &wanted, read.name, &origin);
+}
+
+/* ---- code ---- */
+
+/* Index of the first code that starts above pc. */
+static size_t code_above(const struct v8_machine *machine, uint64_t pc)
+{
+	size_t low = 0, high = machine->codes.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (machine->codes.items[middle].start <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void remove_codes(struct v8_machine *machine, size_t from, size_t to)
+{
+	if (from == to)
+		return;
+	memmove(&machine->codes.items[from], &machine->codes.items[to],
+		(machine->codes.count - to) * sizeof(*machine->codes.items));
+	machine->codes.count -= to - from;
+}
+
+/* In the place of those that it overlaps. */
+static void add_code(struct v8_machine *machine, const struct v8_code *code)
+{
+	size_t from = code_above(machine, code->start), to = from;
+
+	while (from > 0 &&
+	       machine->codes.items[from - 1].start + machine->codes.items[from - 1].size >
+		       code->start)
+		from--;
+	while (to < machine->codes.count &&
+	       machine->codes.items[to].start < code->start + code->size)
+		to++;
+	remove_codes(machine, from, to);
+	if (machine->codes.count >= MAX_CODES)
+		machine->codes.count = from = 0;
+	if (!array_add(&machine->codes))
+		return;
+	memmove(&machine->codes.items[from + 1], &machine->codes.items[from],
+		(machine->codes.count - 1 - from) * sizeof(*machine->codes.items));
+	machine->codes.items[from] = *code;
+}
+
+/* false: there is none. */
+static bool code_at(struct v8_machine *machine, uint64_t pc, struct v8_code *ret_code)
+{
+	size_t above = code_above(machine, pc);
+	const struct v8_code *known = above ? &machine->codes.items[above - 1] : NULL;
+
+	if (known && pc - known->start < known->size &&
+	    v8_code_is_there(&machine->memory, machine->layout, known)) {
+		*ret_code = *known;
+		return true;
+	}
+	if (v8_code_find(&machine->memory, machine->layout, pc, ret_code))
+		return false;
+	add_code(machine, ret_code);
+	return true;
+}
+
+/* ---- places ---- */
+
+struct lines {
+	struct symbol_line items[V8_MAX_INLINED + 1];
+	uint32_t count;
+};
+
+static void add_line(const struct v8_machine *machine, const struct function *function,
+		     int32_t position, bool inlined, struct lines *lines)
+{
+	const struct script *script = &machine->scripts.items[function->script];
+	uint32_t line = script->path ? v8_script_line(&script->script, position) : 0;
+
+	/* Without a line the file says nothing that the name does not. */
+	lines->items[lines->count++] = (struct symbol_line){
+		.function = function->label,
+		.file = line ? script->path : NULL,
+		.line = line,
+		.inlined = inlined,
+	};
+}
+
+static void add_frames(struct v8_machine *machine, uint32_t outer, const struct v8_code *code,
+		       uint64_t pc, struct lines *lines)
+{
+	struct v8_frame frames[V8_MAX_INLINED];
+	size_t count = v8_code_frames(&machine->memory, machine->layout, code, pc, frames);
+
+	for (size_t i = 0; i + 1 < count; i++) {
+		const struct function *function = inlined_function(machine, frames[i].shared);
+
+		if (function)
+			add_line(machine, function, frames[i].position, true, lines);
+	}
+	add_line(machine, &machine->functions.items[outer], frames[count - 1].position, false,
+		 lines);
+}
+
+static void read_optimized(struct v8_machine *machine, uint32_t outer, const struct v8_code *code,
+			   const struct v8_site *site, struct lines *lines)
+{
+	const struct function *entered;
+	uint64_t identity = machine->functions.items[outer].identity, shared;
+
+	if (!v8_code_function(&machine->memory, machine->layout, code, &shared)) {
+		if (v8_function_identity(&machine->memory, machine->layout, shared) == identity) {
+			add_frames(machine, outer, code, site->pc, lines);
+			return;
+		}
+		/* A leaf in code of another function: that one is being entered, or left. */
+		entered = site->is_leaf ? inlined_function(machine, shared) : NULL;
+		if (entered)
+			add_line(machine, entered, entered->start, false, lines);
+	}
+	add_line(machine, &machine->functions.items[outer], -1, false, lines);
+}
+
+static int32_t position_of(const struct v8_machine *machine, const struct function *function,
+			   const struct v8_site *site, const struct v8_code *code)
+{
+	uint32_t offset = pkbpf_v8_offset(site->words[0], site->words[1]);
+
+	if (code)
+		return v8_code_is_baseline_of(&machine->memory, code, function->shared)
+			       ? v8_code_baseline_position(&machine->memory, machine->layout,
+							   &machine->sizes, code, function->shared,
+							   site->pc)
+			       : -1;
+	return site->pc || offset == PKBPF_V8_NO_OFFSET
+		       ? -1
+		       : v8_code_bytecode_position(&machine->memory, machine->layout,
+						   function->shared, offset);
+}
+
+static bool add_place(struct v8_machine *machine, uint64_t key, const struct lines *lines)
+{
+	struct v8_place *place =
+		machine->places.count < V8_MACHINE_MAX_PLACES ? array_add(&machine->places) : NULL;
+
+	if (!place)
+		return false;
+	place->lines = calloc(lines->count, sizeof(*place->lines));
+	if (!place->lines || !hash_map_put(&machine->by_place, key, machine->places.count - 1)) {
+		free(place->lines);
+		machine->places.count--;
+		return false;
+	}
+	memcpy(place->lines, lines->items, lines->count * sizeof(*place->lines));
+	place->line_count = lines->count;
+	return true;
+}
+
+static void read_lines_of(struct v8_machine *machine, uint32_t number, const struct v8_site *site,
+			  const struct v8_code *code, bool want_lines, struct lines *lines)
+{
+	const struct function *function = &machine->functions.items[number];
+
+	if (code && code->is_optimized)
+		read_optimized(machine, number, code, site, lines);
+	else
+		add_line(machine, function,
+			 want_lines ? position_of(machine, function, site, code) : -1, false,
+			 lines);
+	/* Read of memory that others have by now? */
+	function = &machine->functions.items[number];
+	if (is_there(machine, function))
+		return;
+	lines->count = 0;
+	add_line(machine, function, -1, false, lines);
+}
+
+uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines)
+{
+	const struct function *function = find_function(
+		machine, pkbpf_v8_shared(site->words[0]) + 1, pkbpf_v8_identity_of(site->words[1]));
+	uint32_t offset = want_lines && !site->pc ? pkbpf_v8_offset(site->words[0], site->words[1])
+						  : PKBPF_V8_NO_OFFSET;
+	struct lines lines = {.count = 0};
+	struct v8_code code;
+	const uint64_t *known;
+	uint32_t number;
+	bool has_code;
+	uint64_t key;
+
+	if (!function)
+		return UINT32_MAX;
+	number = (uint32_t)(function - machine->functions.items);
+	has_code = site->pc && code_at(machine, site->pc, &code);
+	key = has_code ? key_of(number, code.object, site->pc << 1 | site->is_leaf)
+		       : key_of(number, offset, 0);
+	known = hash_map_find(&machine->by_place, key);
+	if (known)
+		return (uint32_t)*known;
+	read_lines_of(machine, number, site, has_code ? &code : NULL, want_lines, &lines);
+	return add_place(machine, key, &lines) ? (uint32_t)machine->places.count - 1 : UINT32_MAX;
+}
+
+const struct v8_place *v8_machine_place(const struct v8_machine *machine, uint32_t number)
+{
+	return number < machine->places.count ? &machine->places.items[number] : NULL;
+}
