@@ -19,10 +19,11 @@
 #include "process/procfs_status.h"
 #include "python/python_image.h"
 #include "symbol/target_file.h"
+#include "v8/v8_image.h"
 
 #define MAX_BYTES  (16U << 20)
 #define MAX_PATH   4096
-#define MAX_IMAGES 64 /* files of a process that are searched for a Python interpreter */
+#define MAX_IMAGES 64 /* files of a process that are searched for an interpreter */
 
 struct target {
 	uint32_t pid;
@@ -30,6 +31,7 @@ struct target {
 	char *maps;
 	/* command line and environment, their words separated by blanks */
 	char *words;
+	bool is_node, has_v8; /* V8 that is known */
 };
 
 static char *read_file(uint32_t pid, const char *name, size_t *ret_size)
@@ -99,27 +101,38 @@ static void print_python(const char *path, int result, const struct python_image
 		       image->layout.free_threaded ? ", free-threaded" : "", shown);
 }
 
-/* false: the file has no Python interpreter. */
-static bool look_at_image(const struct target *target, const char *path)
+static void print_v8(struct target *target, const char *path, const struct v8_image *image)
 {
-	struct python_image image;
+	char shown[256];
+
+	escape_terminal(shown, sizeof(shown), path);
+	printf("\nV8 %u.%u (%s): %s\n", image->major, image->minor, shown,
+	       image->layout ? "JavaScript functions are shown in user stacks, inlined ones too"
+	       : image->disagrees ? "its structures are not those of this version"
+				  : "this version is not known");
+	target->has_v8 |= image->layout != NULL;
+}
+
+static void look_at_image(struct target *target, const char *path)
+{
+	struct python_image python;
+	struct v8_image v8;
 	struct elf_file file;
 	struct stat stat;
-	bool is_python = false;
 	int fd, result;
 
 	fd = target_file_open(target->servers, "", target->pid, path, true, &stat);
 	if (fd < 0)
-		return false;
+		return;
 	if (!elf_file_open(&file, fd)) {
-		result = python_image_find(&file, path, &image);
-		is_python = !result || result == -ENOTSUP;
-		if (is_python)
-			print_python(path, result, &image);
+		result = python_image_find(&file, path, &python);
+		if (!result || result == -ENOTSUP)
+			print_python(path, result, &python);
+		if (!v8_image_find(&file, &v8))
+			print_v8(target, path, &v8);
 		elf_file_done(&file);
 	}
 	close(fd);
-	return is_python;
 }
 
 /* One line of maps: its path, if it is the first code of this file in a row; NULL: not. */
@@ -132,7 +145,7 @@ static const char *code_path(char *line, const char *last)
 	return path;
 }
 
-static void explain_python(struct target *target)
+static void explain_images(struct target *target)
 {
 	char last[MAX_PATH] = "", *line, *rest = target->maps;
 	size_t images = 0;
@@ -188,7 +201,7 @@ static void explain_node(const struct target *target)
 {
 	bool has_map = has_word(target, "--perf-basic-prof") || has_word(target, "--perf-prof");
 
-	if (!is_node(target))
+	if (!target->is_node || target->has_v8)
 		return;
 	if (has_map && has_word(target, "--interpreted-frames-native-stack")) {
 		puts("\nNode: its functions have names (--perf-basic-prof and "
@@ -210,9 +223,10 @@ void doctor_runtime(uint32_t pid)
 	target.words = read_words(pid);
 	if (target.maps) {
 		explain_java(&target);
-		explain_node(&target);
+		target.is_node = is_node(&target);
 		/* takes the text apart */
-		explain_python(&target);
+		explain_images(&target);
+		explain_node(&target);
 	}
 	free(target.maps);
 	free(target.words);
