@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf/elf_symbol.h"
+#include "pkbpf/unwind_state.h"
 
 /* V8 has more code than this: the symbols of other files are not listed. */
 #define LEAST_BYTES (16U << 20)
@@ -84,7 +85,9 @@ int v8_image_find(const struct elf_file *file, struct v8_image *ret_image)
 	if (!file->is_64 || file->size < LEAST_BYTES || list_symbols(&search) ||
 	    !ret_image->major || !search.values)
 		return -ENOENT;
-	ret_image->layout = v8_layout_find(ret_image->major, ret_image->minor);
+	/* Frames of arm64 have not been compared. */
+	if (!PKBPF_UNWIND_ARM64)
+		ret_image->layout = v8_layout_find(ret_image->major, ret_image->minor);
 	if (!ret_image->layout)
 		return 0;
 	search.compares = true;
