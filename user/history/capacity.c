@@ -222,8 +222,11 @@ static void write_limit(const struct capacity_figure *figure, double limit, FILE
 		fprintf(out, "has met %.0f %%", limit);
 	else if (figure->days_to_limit > 3650)
 		fprintf(out, "not within ten years");
+	else if (figure->days_to_limit < 1)
+		fprintf(out, "within a day");
 	else
-		fprintf(out, "in %.0f days", figure->days_to_limit);
+		fprintf(out, "in %.0f day%s", figure->days_to_limit,
+			figure->days_to_limit < 1.5 ? "" : "s");
 }
 
 void capacity_write_text(const struct capacity *capacity, FILE *out)

@@ -169,6 +169,8 @@ static void a_limit_is_met_grown_to_or_never(void **state)
 		{50, -1, "does not grow"},
 		{50, 0.001, "not within ten years"},
 		{61, 1, "in 10 days"},
+		{69.8, 1, "in 1 day\n"},
+		{70.5, 1, "within a day"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -107,7 +107,8 @@ static void of_a_script_the_interpreter_counts(void **state)
 
 static void names_are_looked_up_in_the_path(void **state)
 {
-	char *before = strdup(getenv("PATH") ? getenv("PATH") : ""), path[2 * PATH_MAX];
+	char *before = strdup(getenv("PATH") ? getenv("PATH") : ""), path[2 * PATH_MAX],
+	     here[PATH_MAX];
 
 	make_program("first/tool", MACHINE, ELFCLASS64, false);
 	make_program("second/tool", MACHINE, ELFCLASS64, true);
@@ -118,6 +119,12 @@ static void names_are_looked_up_in_the_path(void **state)
 	assert_non_null(sampler_check_command("tool"));
 	assert_null(sampler_check_command("other"));
 	assert_null(sampler_check_command("missing"));
+	/* An empty element is the current folder. */
+	assert_non_null(getcwd(here, sizeof(here)));
+	assert_int_equal(chdir(temp_tree_path(&tree, "first")), 0);
+	setenv("PATH", "/nowhere::/nowhere", 1);
+	assert_non_null(sampler_check_command("tool"));
+	assert_int_equal(chdir(here), 0);
 	setenv("PATH", before, 1);
 	free(before);
 }
