@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "v8/v8_function.h"
 
@@ -13,6 +14,8 @@
 #define MAX_TABLE_BYTES (4U << 20)
 /* In the header before instructions, the reference to the Code. */
 #define HEADER_CODE 8
+/* Start, size and flags are in them, in all layouts. */
+#define HEAD_BYTES 64
 /* Kinds of code: the lower four bits of its flags. */
 #define KIND(flags) ((flags)&15)
 /* A function's data: its bytecode, or its baseline code. */
@@ -26,6 +29,12 @@ static int read_u32(const struct v8_memory *memory, uint64_t object, size_t offs
 		    uint32_t *ret_value)
 {
 	return v8_read_bytes(memory, object, offset, ret_value, sizeof(*ret_value));
+}
+
+static void take_kind(const struct v8_layout *layout, uint32_t flags, struct v8_code *code)
+{
+	code->is_baseline = KIND(flags) == layout->baseline_kind;
+	code->is_optimized = KIND(flags) > layout->baseline_kind;
 }
 
 static int read_code(const struct v8_memory *memory, const struct v8_layout *layout,
@@ -46,8 +55,7 @@ static int read_code(const struct v8_memory *memory, const struct v8_layout *lay
 		err = read_u32(memory, object, layout->code_flags, &flags);
 	if (err || ret_code->size > MAX_CODE_BYTES)
 		return -ENOENT;
-	ret_code->is_baseline = KIND(flags) == layout->baseline_kind;
-	ret_code->is_optimized = KIND(flags) > layout->baseline_kind;
+	take_kind(layout, flags, ret_code);
 	return 0;
 }
 
@@ -85,12 +93,24 @@ int v8_code_find(const struct v8_memory *memory, const struct v8_layout *layout,
 bool v8_code_is_there(const struct v8_memory *memory, const struct v8_layout *layout,
 		      const struct v8_code *code)
 {
-	uint64_t word;
+	struct v8_code now = {.start = code->start};
+	uint8_t head[HEAD_BYTES];
+	uint64_t owner;
+	uint32_t flags;
 
-	if (!layout->code_start)
-		return true; /* a search would find the same object */
-	return !v8_read(memory, code->start - layout->header + HEADER_CODE, &word, sizeof(word)) &&
-	       word == code->object;
+	if (layout->code_start &&
+	    (v8_read(memory, code->start - layout->header + HEADER_CODE, &owner, sizeof(owner)) ||
+	     owner != code->object))
+		return false;
+	if (v8_read_bytes(memory, code->object, 0, head, sizeof(head)))
+		return false;
+	if (layout->code_start)
+		memcpy(&now.start, head + layout->code_start, sizeof(now.start));
+	memcpy(&now.size, head + layout->code_size, sizeof(now.size));
+	memcpy(&flags, head + layout->code_flags, sizeof(flags));
+	take_kind(layout, flags, &now);
+	return now.start == code->start && now.size == code->size &&
+	       now.is_baseline == code->is_baseline && now.is_optimized == code->is_optimized;
 }
 
 /* A function in the deoptimisation data, or in its literals. */

@@ -279,13 +279,89 @@ static void test_no_room(void **state)
 	stop(&program);
 }
 
+/* V8 moves what describes functions. A record that comes again, or from a new address, takes no
+ * room. */
+static void test_moved(void **state)
+{
+	struct pkbpf_event_v8_function record;
+	struct program program;
+	uint64_t moved;
+
+	(void)state;
+	start(&program, 11, 3);
+	for (int i = 0; i < 3; i++)
+		note(&program, program.inner, &inner_function);
+	moved = fake_v8_function(program.fake, program.script, &inner_function);
+	note(&program, moved, &inner_function);
+	assert_int_equal(v8_machine_function_count(program.machine), 1);
+	assert_string_equal(
+		find(&program, site_of(&program, moved, &inner_function, PKBPF_V8_NO_OFFSET, 0))
+			->lines[0]
+			.function,
+		"inner (a.js:2)");
+	note(&program, program.outer, &outer_function);
+	assert_int_equal(v8_machine_function_count(program.machine), 2);
+	/* A record without a path is of the script at its address. */
+	record = record_of(&program, moved, &inner_function);
+	record.path = (struct pkbpf_v8_string){0};
+	program.fake->is_gone = true;
+	v8_machine_note(program.machine, &record);
+	assert_int_equal(v8_machine_function_count(program.machine), 2);
+	stop(&program);
+}
+
+/* Without room for the new name, the old one is not the name of what has its address. */
+static void test_no_room_for_another(void **state)
+{
+	const struct fake_v8_function other = {.name = "other", .literal = 1, .unique = 11};
+	struct v8_site site;
+	struct program program;
+
+	(void)state;
+	start(&program, 11, 3);
+	note(&program, program.outer, &outer_function);
+	site = site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, 0);
+	assert_non_null(find(&program, site));
+	program.names.max_bytes = program.names.bytes;
+	note(&program, program.outer, &other);
+	assert_null(find(&program, site));
+	stop(&program);
+}
+
+/* Other code in the memory of code that was thrown away. */
+static void test_other_code(void **state)
+{
+	const struct v8_place *place;
+	struct program program;
+	struct v8_site site;
+	uint64_t code;
+
+	(void)state;
+	start(&program, 10, 2);
+	code = make_code(&program);
+	note(&program, program.outer, &outer_function);
+	site = site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, code + 30);
+	place = find(&program, site);
+	assert_int_equal(place->line_count, 2);
+	fake_v8_u32(program.fake, code - program.fake->layout->inline_start + 1,
+		    program.fake->layout->code_size, 96);
+	fake_v8_word(program.fake, code - program.fake->layout->inline_start + 1,
+		     program.fake->layout->code_positions,
+		     fake_v8_positions(program.fake,
+				       &(struct fake_v8_entry){0, fake_v8_raw_position(2, 0)}, 1));
+	place = find(&program, site);
+	assert_int_equal(place->line_count, 1);
+	stop(&program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_interpreted), cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_collected),   cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_late_source), cmocka_unit_test(test_made_strings),
-		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_other_code),  cmocka_unit_test(test_no_room_for_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -463,7 +463,7 @@ void code_history_settle(struct code_history *code)
 
 size_t code_history_ended_count(const struct code_history *code)
 {
-	return code->ended_count;
+	return code->ended_count + v8_history_ended_count(code->v8, clock_now_ns());
 }
 
 void code_history_mark_processes(const struct code_history *code, bool *is_used)

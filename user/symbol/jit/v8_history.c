@@ -18,6 +18,7 @@ struct node {
 	uint32_t process, pid; /* incarnation id */
 	uint64_t start_ns;
 	struct v8_machine *machine; /* NULL: it has none that is known */
+	bool ended;		    /* another process may have its pid */
 };
 
 struct v8_history {
@@ -57,6 +58,18 @@ void v8_history_free(struct v8_history *history)
 	array_free(&history->items);
 	hash_map_done(&history->by_process);
 	free(history);
+}
+
+static bool is_over(const struct process *known, uint64_t now_ns)
+{
+	return !known || (known->end_ns && now_ns > known->end_ns + LATE_NS);
+}
+
+static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct node *node = context;
+
+	return node->ended ? -ESRCH : v8_memory_read_process(&node->pid, address, buffer, size);
 }
 
 /* ---- processes ---- */
@@ -115,7 +128,7 @@ static int read_image(struct mapped_file_table *files, uint32_t number,
 static void find_machine(struct v8_history *history, struct node *node,
 			 const struct address_space *space)
 {
-	const struct v8_memory memory = {v8_memory_read_process, &node->pid};
+	const struct v8_memory memory = {read_memory, node};
 	const struct mapping_list *list = address_space_mappings(space);
 	struct v8_bytecode_sizes sizes;
 	const struct v8_layout *layout;
@@ -158,9 +171,14 @@ static struct node *get_node(struct v8_history *history, uint32_t process)
 		remove_node(history, *hash_map_find(&history->by_process, process));
 		node = NULL;
 	}
+	if (!node && history->items.count >= V8_HISTORY_MAX_MACHINES) {
+		history->names.dropped++;
+		return NULL;
+	}
+	node = node ? node : add_node(history, known);
 	if (node)
-		return node;
-	return history->items.count < V8_HISTORY_MAX_MACHINES ? add_node(history, known) : NULL;
+		node->ended = known->end_ns;
+	return node;
 }
 
 /* ---- samples ---- */
@@ -211,11 +229,18 @@ void v8_history_mark_processes(const struct v8_history *history, bool *is_used)
 void v8_history_forget_ended(struct v8_history *history, uint64_t now_ns)
 {
 	for (size_t i = history->items.count; i > 0; i--) {
-		const struct process *known = known_as(history, history->items.items[i - 1]);
-
-		if (!known || (known->end_ns && now_ns > known->end_ns + LATE_NS))
+		if (is_over(known_as(history, history->items.items[i - 1]), now_ns))
 			remove_node(history, i - 1);
 	}
+}
+
+size_t v8_history_ended_count(const struct v8_history *history, uint64_t now_ns)
+{
+	size_t count = 0;
+
+	array_foreach(&history->items, each)
+		count += is_over(known_as(history, *each), now_ns);
+	return count;
 }
 
 uint64_t v8_history_dropped(const struct v8_history *history)

@@ -34,7 +34,9 @@ void v8_history_name(const struct v8_history *history, uint32_t process, uint32_
 void v8_history_mark_processes(const struct v8_history *history, bool *is_used);
 /* Forgets those that have ended long ago: their frames have names. */
 void v8_history_forget_ended(struct v8_history *history, uint64_t now_ns);
-/* Functions whose names were not kept to save memory. */
+/* Number of processes that it would forget. */
+size_t v8_history_ended_count(const struct v8_history *history, uint64_t now_ns);
+/* Functions and frames whose names were not kept to save memory. */
 uint64_t v8_history_dropped(const struct v8_history *history);
 
 #endif

@@ -16,6 +16,9 @@
 /* Pieces of code that are remembered; more are searched for again. */
 #define MAX_CODES 8192
 #define NO_SCRIPT UINT32_MAX
+/* Addresses that a function has had: V8 moves what describes it. */
+#define MAX_ADDRESSES	(4U * V8_MACHINE_MAX_FUNCTIONS)
+#define MAX_SCRIPT_KEYS (4U * V8_MACHINE_MAX_SCRIPTS)
 /* A source that cannot be read. */
 #define MOST_READINGS 4
 
@@ -25,6 +28,7 @@ struct function {
 	int32_t start, end;
 	const char *name;  /* alone */
 	const char *label; /* with file and line of its definition; NULL: no room */
+	bool has_lines;	   /* the label was written when the lines of the script were known */
 };
 
 struct script {
@@ -43,7 +47,7 @@ struct v8_machine {
 	ARRAY_OF(struct script) scripts;
 	ARRAY_OF(struct v8_place) places;
 	ARRAY_OF(struct v8_code) codes; /* by start */
-	struct hash_map by_function, by_script, by_place;
+	struct hash_map by_function, by_content, by_script, by_place;
 	size_t line_count;
 };
 
@@ -74,6 +78,7 @@ void v8_machine_free(struct v8_machine *machine)
 	array_free(&machine->places);
 	array_free(&machine->codes);
 	hash_map_done(&machine->by_function);
+	hash_map_done(&machine->by_content);
 	hash_map_done(&machine->by_script);
 	hash_map_done(&machine->by_place);
 	free(machine);
@@ -140,8 +145,7 @@ static void read_lines(struct v8_machine *machine, uint64_t reference, struct sc
 	script->script = read;
 }
 
-static struct script *add_script(struct v8_machine *machine, const struct origin *origin,
-				 uint64_t key)
+static struct script *add_script(struct v8_machine *machine, const struct origin *origin)
 {
 	struct script *script = machine->scripts.count < V8_MACHINE_MAX_SCRIPTS
 					? array_add(&machine->scripts)
@@ -152,19 +156,40 @@ static struct script *add_script(struct v8_machine *machine, const struct origin
 	script->script.id = origin->script_id;
 	script->source_length = origin->source_length;
 	script->path = origin->path[0] ? keep(machine->names, origin->path) : NULL;
-	hash_map_put(&machine->by_script, key, machine->scripts.count - 1);
 	return script;
 }
 
+static struct script *find_script(const struct v8_machine *machine, uint64_t key)
+{
+	const uint64_t *known = hash_map_find(&machine->by_script, key);
+
+	return known ? &machine->scripts.items[*known] : NULL;
+}
+
+/* V8 moves scripts: one with a path is known by that, too. */
 static uint32_t script_of(struct v8_machine *machine, const struct origin *origin)
 {
-	uint64_t key = key_of(origin->script, (uint32_t)origin->script_id, origin->source_length);
-	const uint64_t *known = hash_map_find(&machine->by_script, key);
-	struct script *script =
-		known ? &machine->scripts.items[*known] : add_script(machine, origin, key);
+	uint64_t key = key_of(origin->script, (uint32_t)origin->script_id, origin->source_length),
+		 path_key = key_of(hash_bytes(origin->path, strlen(origin->path), 1),
+				   (uint32_t)origin->script_id, origin->source_length);
+	bool has_room = machine->by_script.count < MAX_SCRIPT_KEYS;
+	struct script *script = find_script(machine, key);
 
-	if (!script)
-		return NO_SCRIPT;
+	if (!script) {
+		script = origin->path[0] ? find_script(machine, path_key) : NULL;
+		script = script || !has_room ? script : add_script(machine, origin);
+		if (!script)
+			return NO_SCRIPT;
+		if (has_room) {
+			uint64_t number = (uint64_t)(script - machine->scripts.items);
+
+			hash_map_put(&machine->by_script, key, number);
+			if (origin->path[0])
+				hash_map_put(&machine->by_script, path_key, number);
+		}
+	}
+	if (!script->path && origin->path[0])
+		script->path = keep(machine->names, origin->path);
 	/* V8 may have moved its source while it was read. */
 	if (!script->script.has_lines && script->readings < MOST_READINGS)
 		read_lines(machine, origin->script, script);
@@ -181,6 +206,7 @@ static void label_function(struct v8_machine *machine, struct function *function
 	v8_label_write(label, function->name, script->path ? script->path : "",
 		       v8_script_line(&script->script, function->start));
 	function->label = keep(machine->names, label);
+	function->has_lines = script->script.has_lines;
 }
 
 static struct function *find_function(const struct v8_machine *machine, uint64_t shared,
@@ -192,27 +218,79 @@ static struct function *find_function(const struct v8_machine *machine, uint64_t
 	return function && function->label ? function : NULL;
 }
 
-/* NULL: no room. */
-static struct function *add_function(struct v8_machine *machine, const struct function *wanted,
-				     const char *name, const struct origin *origin)
+/* Of what does not change when V8 moves a function. */
+static uint64_t content_key(const struct v8_machine *machine, const struct function *function,
+			    uint32_t script, const char *name)
 {
-	uint32_t script = script_of(machine, origin);
+	const uint64_t words[] = {
+		function->identity,
+		script,
+		(uint32_t)function->start,
+		(uint32_t)function->end,
+		hash_bytes(name, strlen(name), 1),
+		machine->scripts.items[script].script.has_lines,
+	};
+
+	return hash_bytes(words, sizeof(words), 1);
+}
+
+static bool is_same(const struct function *function, const struct function *wanted, uint32_t script,
+		    const char *name)
+{
+	return function->label && function->identity == wanted->identity &&
+	       function->script == script && function->start == wanted->start &&
+	       function->end == wanted->end && !strcmp(function->name, name);
+}
+
+/* NULL: no room. */
+static struct function *new_function(struct v8_machine *machine, const struct function *wanted,
+				     uint32_t script, const char *name, uint64_t content)
+{
 	struct function *function = machine->functions.count < V8_MACHINE_MAX_FUNCTIONS
 					    ? array_add(&machine->functions)
 					    : NULL;
 
-	if (!function || script == NO_SCRIPT ||
-	    !hash_map_put(&machine->by_function, key_of(wanted->shared, wanted->identity, 0),
-			  machine->functions.count - 1)) {
-		machine->names->dropped++;
+	if (!function)
 		return NULL;
-	}
 	*function = *wanted;
 	function->script = script;
 	function->name = keep(machine->names, name);
 	if (function->name)
 		label_function(machine, function);
-	return function->label ? function : NULL;
+	if (!function->label ||
+	    !hash_map_put(&machine->by_content, content, machine->functions.count - 1)) {
+		machine->functions.count--;
+		return NULL;
+	}
+	return function;
+}
+
+/* The function has its address and identity from now on. NULL: no room, and what had them has no
+ * name any more. */
+static struct function *add_function(struct v8_machine *machine, const struct function *wanted,
+				     const char *name, const struct origin *origin)
+{
+	uint64_t key = key_of(wanted->shared, wanted->identity, 0), content;
+	uint32_t script = script_of(machine, origin);
+	struct function *function = NULL;
+	const uint64_t *known;
+
+	hash_map_remove(&machine->by_function, key);
+	if (script != NO_SCRIPT && machine->by_function.count < MAX_ADDRESSES) {
+		content = content_key(machine, wanted, script, name);
+		known = hash_map_find(&machine->by_content, content);
+		if (known && is_same(&machine->functions.items[*known], wanted, script, name))
+			function = &machine->functions.items[*known];
+		else
+			function = new_function(machine, wanted, script, name, content);
+	}
+	if (!function || !hash_map_put(&machine->by_function, key,
+				       (uint64_t)(function - machine->functions.items))) {
+		machine->names->dropped++;
+		return NULL;
+	}
+	function->shared = wanted->shared;
+	return function;
 }
 
 static void read_path(const struct v8_machine *machine,
@@ -465,6 +543,15 @@ static void read_lines_of(struct v8_machine *machine, uint32_t number, const str
 	add_line(machine, function, -1, false, lines);
 }
 
+/* Other code may have the memory of code that was thrown away. */
+static uint64_t code_key(uint32_t function, const struct v8_code *code, const struct v8_site *site)
+{
+	uint64_t kind = (uint64_t)code->is_optimized << 1 | code->is_baseline;
+
+	return key_of(function | (uint64_t)code->size << 32,
+		      key_of(code->object, code->start, kind), site->pc << 1 | site->is_leaf);
+}
+
 uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines)
 {
 	const struct function *function = find_function(
@@ -482,13 +569,20 @@ uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site,
 		return UINT32_MAX;
 	number = (uint32_t)(function - machine->functions.items);
 	has_code = site->pc && code_at(machine, site->pc, &code);
-	key = has_code ? key_of(number, code.object, site->pc << 1 | site->is_leaf)
-		       : key_of(number, offset, 0);
+	key = has_code ? code_key(number, &code, site) : key_of(number, offset, 0);
 	known = hash_map_find(&machine->by_place, key);
 	if (known)
 		return (uint32_t)*known;
 	read_lines_of(machine, number, site, has_code ? &code : NULL, want_lines, &lines);
-	return add_place(machine, key, &lines) ? (uint32_t)machine->places.count - 1 : UINT32_MAX;
+	if (add_place(machine, key, &lines))
+		return (uint32_t)machine->places.count - 1;
+	machine->names->dropped++;
+	return UINT32_MAX;
+}
+
+size_t v8_machine_function_count(const struct v8_machine *machine)
+{
+	return machine->functions.count;
 }
 
 const struct v8_place *v8_machine_place(const struct v8_machine *machine, uint32_t number)

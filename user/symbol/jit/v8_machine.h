@@ -51,6 +51,8 @@ void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_fun
 /* Number of the place; UINT32_MAX: no record has named its function, or there is no room.
  * want_lines: lines of positions, too. */
 uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines);
+/* Number of functions that it keeps, each once. */
+size_t v8_machine_function_count(const struct v8_machine *machine);
 /* NULL: there is no such place. Valid until the next v8_machine_find(). */
 const struct v8_place *v8_machine_place(const struct v8_machine *machine, uint32_t number);
 
