@@ -177,7 +177,7 @@ static int read_inlined(const struct v8_memory *memory, const struct v8_layout *
 			const struct v8_code *code, uint32_t entry, uint64_t *ret_shared,
 			struct v8_position *ret_call)
 {
-	uint64_t positions, literals, literal, words[2];
+	uint64_t positions, literals, literal, words[2] = {0};
 	int32_t bytes;
 	int err = read_deopt(memory, layout, code, layout->deopt_positions, &positions);
 
@@ -231,7 +231,7 @@ size_t v8_code_frames(const struct v8_memory *memory, const struct v8_layout *la
 static int find_bytecode(const struct v8_memory *memory, const struct v8_layout *layout,
 			 uint64_t shared, uint64_t *ret_bytecode)
 {
-	uint64_t data;
+	uint64_t data = 0;
 	uint16_t type;
 	int err = v8_read_word(memory, shared, SHARED_DATA, &data);
 

@@ -42,7 +42,7 @@ struct scope {
 
 static int read_flags(const struct v8_layout *layout, struct scope *scope)
 {
-	int32_t flags;
+	int32_t flags = 0;
 	int err;
 
 	if (layout->kernel.scope_is_raw)

@@ -47,15 +47,17 @@ bool v8_positions_find(const uint8_t *table, size_t size, uint32_t flag_bits, ui
 {
 	struct cursor cursor = {table, size, 0};
 	int64_t at = -1; /* entry of the function */
-	uint64_t raw = 0, code, source;
+	uint64_t raw = 0, code, source, step;
 	bool found = false;
 
 	while (cursor.at < cursor.size) {
 		if (!read_number(&cursor, &code) || !read_number(&cursor, &source))
 			return false;
-		at += (int64_t)(code >> flag_bits);
-		if (at > (int64_t)offset)
+		/* A damaged table has any step. */
+		step = code >> flag_bits;
+		if (step > (uint64_t)((int64_t)offset - at))
 			break;
+		at += (int64_t)step;
 		raw += (uint64_t)signed_of(source);
 		found = true;
 	}

@@ -13,8 +13,8 @@
 /* Takes the next `count` units of 16 bits; false: no more are wanted. */
 typedef bool (*v8_take_units)(void *context, const uint16_t *units, size_t count);
 
-/* Hands on all units of a string. -EFBIG: it is too long, or made of too many parts; -EINVAL: it is
- * none; -ECANCELED: take was satisfied. */
+/* Hands on all units of a string. -EFBIG: it is too long, or made of more than 128 parts; -EINVAL:
+ * it is none; -ECANCELED: take was satisfied. */
 int v8_string_visit(const struct v8_memory *memory, uint64_t string, v8_take_units take,
 		    void *context);
 /* The string as UTF-8, cut to size - 1 bytes. */

@@ -109,13 +109,30 @@ static void test_damaged(void **state)
 			 -1);
 }
 
+/* A step that ends beyond all numbers ends the table. */
+static void test_large_step(void **state)
+{
+	uint8_t table[64];
+	size_t size = fake_v8_number(table, 6 << 1);
+	struct v8_position found;
+
+	(void)state;
+	size += fake_v8_number(table + size, 26 << 1);
+	size += fake_v8_number(table + size, UINT64_MAX);
+	size += fake_v8_number(table + size, 40 << 1);
+	assert_true(v8_positions_find(table, size, 1, 9, &found));
+	assert_int_equal(found.position, 12);
+	assert_true(v8_positions_find(table, size, 1, UINT32_MAX, &found));
+	assert_int_equal(found.position, 12);
+	assert_false(v8_positions_find(table, size, 1, 4, &found));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_source_positions),
-		cmocka_unit_test(test_external),
-		cmocka_unit_test(test_baseline),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_source_positions), cmocka_unit_test(test_external),
+		cmocka_unit_test(test_baseline),	 cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_large_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,37 @@ static void test_hostile(void **state)
 	free(fake);
 }
 
+/* A path of 40 folders, each joined to those before with a separator: 121 parts. */
+static uint64_t joined(struct fake_v8 *fake, uint32_t folders)
+{
+	uint64_t path = fake_v8_string(fake, "a"), next = fake_v8_string(fake, "/b");
+
+	for (uint32_t i = 0; i < folders; i++)
+		path = fake_v8_made_string(fake, FAKE_V8_CONS, 3 + 2 * i, path,
+					   fake_v8_made_string(fake, FAKE_V8_THIN, 2, next, 0));
+	return path;
+}
+
+static void test_parts(void **state)
+{
+	struct fake_v8 *fake = fake_v8_new(11, 3);
+	struct v8_memory memory = fake_v8_memory(fake);
+	uint64_t self = fake_v8_made_string(fake, FAKE_V8_CONS, 1 << 20, 0, 0);
+	char text[256];
+
+	(void)state;
+	assert_int_equal(v8_string_read(&memory, joined(fake, 40), text, sizeof(text)), 0);
+	assert_int_equal(strlen(text), 81);
+	assert_int_equal(v8_string_read(&memory, joined(fake, 60), text, sizeof(text)), -EFBIG);
+	/* One that is made of itself is not read for long. */
+	fake_v8_word(fake, self, 16, self);
+	fake_v8_word(fake, self, 24, self);
+	fake->reads = 0;
+	assert_int_equal(v8_string_read(&memory, self, text, sizeof(text)), -EFBIG);
+	assert_true(fake->reads < 1000);
+	free(fake);
+}
+
 static void test_records(void **state)
 {
 	struct pkbpf_v8_string string = {.width = 1, .bytes = 3, .text = "a\xe9z"};
@@ -122,9 +153,9 @@ static void test_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	cmocka_unit_test(test_two_bytes),
-		cmocka_unit_test(test_cut),	cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_kinds), cmocka_unit_test(test_two_bytes),
+		cmocka_unit_test(test_cut),   cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_parts), cmocka_unit_test(test_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
