@@ -107,9 +107,8 @@ static void print_v8(struct target *target, const char *path, const struct v8_im
 
 	escape_terminal(shown, sizeof(shown), path);
 	printf("\nV8 %u.%u (%s): %s\n", image->major, image->minor, shown,
-	       image->layout ? "JavaScript functions are shown in user stacks, inlined ones too"
-	       : image->disagrees ? "its structures are not those of this version"
-				  : "this version is not known");
+	       image->layout ? "JavaScript functions are known, inlined ones too"
+			     : v8_image_trouble(image));
 	target->has_v8 |= image->layout != NULL;
 }
 

@@ -24,6 +24,7 @@ static const char published_prefix[] = "v8dbg_";
 struct search {
 	const struct elf_file *file;
 	struct v8_image *image;
+	struct v8_agreement agreement;
 	uint32_t values;
 	bool compares;
 };
@@ -51,9 +52,9 @@ static void take_symbol(struct search *search, const struct elf_symbol *symbol, 
 		return;
 	search->values++;
 	if (search->compares && search->values <= MAX_VALUES &&
-	    read_value(search->file, symbol, &value) &&
-	    !v8_layout_agrees(image->layout, name + sizeof(published_prefix) - 1, value))
-		image->disagrees = true;
+	    read_value(search->file, symbol, &value))
+		v8_layout_compare(image->layout, name + sizeof(published_prefix) - 1, value,
+				  &search->agreement);
 }
 
 static int list_symbols(struct search *search)
@@ -86,15 +87,25 @@ int v8_image_find(const struct elf_file *file, struct v8_image *ret_image)
 	    !ret_image->major || !search.values)
 		return -ENOENT;
 	/* Frames of arm64 have not been compared. */
-	if (!PKBPF_UNWIND_ARM64)
+	ret_image->other_machine = PKBPF_UNWIND_ARM64 || file->machine != EM_X86_64;
+	if (!ret_image->other_machine)
 		ret_image->layout = v8_layout_find(ret_image->major, ret_image->minor);
 	if (!ret_image->layout)
 		return 0;
 	search.compares = true;
 	list_symbols(&search);
+	ret_image->disagrees = !v8_layout_agrees(&search.agreement);
 	if (ret_image->disagrees)
 		ret_image->layout = NULL;
 	return 0;
+}
+
+const char *v8_image_trouble(const struct v8_image *image)
+{
+	if (image->other_machine)
+		return "its functions are read on x86-64 only";
+	return image->disagrees ? "it does not publish the structures of this version"
+				: "this version is not known";
 }
 
 static bool find_sizes(const struct elf_file *file, uint32_t table, struct elf_symbol *ret_symbol)

@@ -14,8 +14,9 @@ struct elf_file;
 
 struct v8_image {
 	uint32_t major, minor;
-	const struct v8_layout *layout; /* NULL: the version is not known, or disagrees */
-	bool disagrees;			/* a published value is not that of the layout */
+	const struct v8_layout *layout; /* NULL: see v8_image_trouble() */
+	bool other_machine;		/* not x86-64 */
+	bool disagrees;			/* what it publishes does not prove the layout */
 	bool is_told;			/* set by the owner */
 };
 
@@ -27,6 +28,8 @@ struct v8_bytecode_sizes {
 
 /* -ENOENT: the file has no V8 that publishes its structures. One owner thread. */
 int v8_image_find(const struct elf_file *file, struct v8_image *ret_image);
+/* Why an image has no layout, as part of a message. */
+const char *v8_image_trouble(const struct v8_image *image);
 /* Where the file has a symbol for them. */
 void v8_image_bytecode_sizes(const struct elf_file *file, struct v8_bytecode_sizes *ret_sizes);
 

@@ -7,6 +7,9 @@
 
 #include "base/array.h"
 
+/* Of the values that are compared, Node publishes more than 20. */
+#define LEAST_MATCHES 8
+
 static const struct v8_layout layouts[] = {
 	{
 		/* Node 18 */
@@ -171,7 +174,8 @@ static bool is_name(const char *name, const char *wanted)
 	return wanted[length - 1] == '_' ? !strncmp(name, wanted, length) : !strcmp(name, wanted);
 }
 
-bool v8_layout_agrees(const struct v8_layout *layout, const char *name, int32_t value)
+void v8_layout_compare(const struct v8_layout *layout, const char *name, int32_t value,
+		       struct v8_agreement *agreement)
 {
 	const struct published published[] = {
 		{"TaggedSize", 8},
@@ -207,8 +211,20 @@ bool v8_layout_agrees(const struct v8_layout *layout, const char *name, int32_t 
 		{"DeoptimizationDataWrappedSharedFunctionInfoIndex", layout->deopt_shared},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(published); i++)
-		if (is_name(name, published[i].name))
-			return published[i].value == value;
-	return true;
+	for (size_t i = 0; i < ARRAY_SIZE(published); i++) {
+		if (!is_name(name, published[i].name))
+			continue;
+		if (published[i].value == value)
+			agreement->matches++;
+		else
+			agreement->differs = true;
+		agreement->has_script |= is_name(name, "type_Script__");
+		agreement->has_shared |= is_name(name, "type_SharedFunctionInfo__");
+	}
+}
+
+bool v8_layout_agrees(const struct v8_agreement *agreement)
+{
+	return !agreement->differs && agreement->has_script && agreement->has_shared &&
+	       agreement->matches >= LEAST_MATCHES;
 }

@@ -30,8 +30,19 @@ struct v8_layout {
 
 /* NULL: not known. */
 const struct v8_layout *v8_layout_find(uint32_t major, uint32_t minor);
-/* Whether a published value ("type_Script__SCRIPT_TYPE") is as the layout has it; values that the
- * layout does not have agree. */
-bool v8_layout_agrees(const struct v8_layout *layout, const char *name, int32_t value);
+/* What published values say of a layout; all 0 to begin with. */
+struct v8_agreement {
+	uint32_t matches;
+	bool has_script, has_shared; /* the types of these two */
+	bool differs;		     /* at least one value */
+};
+
+/* Compares a published value ("type_Script__SCRIPT_TYPE"). Values that the layout does not have
+ * change nothing. */
+void v8_layout_compare(const struct v8_layout *layout, const char *name, int32_t value,
+		       struct v8_agreement *agreement);
+/* Whether the values that were compared prove the layout: a version alone does not, since other
+ * programs build V8 in other ways. */
+bool v8_layout_agrees(const struct v8_agreement *agreement);
 
 #endif

@@ -17,8 +17,7 @@ static void tell_unknown(struct unwind_loader *loader, uint32_t number, struct v
 		    "V8 %u.%u (%s): %s; JavaScript functions have names by a perf map only",
 		    image->major, image->minor,
 		    escape_terminal(path, sizeof(path), table_cache_path(loader->tables, number)),
-		    image->disagrees ? "its structures are not those of this version"
-				     : "this version is not known");
+		    v8_image_trouble(image));
 }
 
 struct pkbpf_v8_process loader_v8_of(struct unwind_loader *loader,
