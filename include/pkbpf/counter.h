@@ -129,7 +129,7 @@ enum pkbpf_loss {
 	X(PYTHON_CODE_LOST, PKBPF_LOSS_NOTE, "Python functions without a name (ring buffer full)") \
 	X(V8_FUNCTIONS, PKBPF_LOSS_NONE, "JavaScript functions named")                             \
 	X(V8_FUNCTION_LOST, PKBPF_LOSS_NOTE,                                                       \
-	  "JavaScript frames without a name (ring buffer full, or memory not readable)")           \
+	  "JavaScript frames without a name (ring buffer full)")                                   \
 	X(CODE_NAMES_DROPPED, PKBPF_LOSS_NOTE,                                                     \
 	  "samples in rare generated code without a name (to save memory)")                        \
 	X(TRACE_RING_FULL, PKBPF_LOSS_NOTE,                                                        \
