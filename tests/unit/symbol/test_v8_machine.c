@@ -310,6 +310,28 @@ static void test_moved(void **state)
 	stop(&program);
 }
 
+/* A worker that has ended had the same function. */
+static void test_worker(void **state)
+{
+	const struct v8_place *place;
+	struct program program;
+	struct v8_site site;
+	uint64_t code, of_worker;
+
+	(void)state;
+	start(&program, 11, 3);
+	code = make_code(&program);
+	of_worker = fake_v8_function(program.fake, program.script, &outer_function);
+	note(&program, program.outer, &outer_function);
+	note(&program, of_worker, &outer_function);
+	assert_int_equal(v8_machine_function_count(program.machine), 1);
+	fake_v8_word(program.fake, of_worker, program.fake->layout->kernel.shared_name, 0);
+	site = site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, code + 30);
+	place = find(&program, site);
+	assert_int_equal(place->line_count, 2);
+	stop(&program);
+}
+
 /* Without room for the new name, the old one is not the name of what has its address. */
 static void test_no_room_for_another(void **state)
 {
@@ -362,6 +384,7 @@ int main(void)
 		cmocka_unit_test(test_late_source), cmocka_unit_test(test_made_strings),
 		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_other_code),  cmocka_unit_test(test_no_room_for_another),
+		cmocka_unit_test(test_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 #define MOST_READINGS 4
 
 struct function {
-	uint64_t shared, identity; /* shared: reference */
+	uint64_t shared, identity; /* shared: reference, of where it was last */
 	uint32_t script;	   /* NO_SCRIPT: not read */
 	int32_t start, end;
 	const char *name;  /* alone */
@@ -316,7 +316,7 @@ void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_fun
 		.script_id = record->script_id,
 		.source_length = record->source_length,
 	};
-	char name[2 * V8_NAME_BYTES];
+	char name[V8_NAME_BYTES]; /* cut as the reader cuts it */
 	struct v8_function read;
 
 	v8_string_text(&record->path, origin.path, sizeof(origin.path));
@@ -524,7 +524,8 @@ static bool add_place(struct v8_machine *machine, uint64_t key, const struct lin
 	return true;
 }
 
-static void read_lines_of(struct v8_machine *machine, uint32_t number, const struct v8_site *site,
+/* false: the function is not there any more, and has no lines but its own. */
+static bool read_lines_of(struct v8_machine *machine, uint32_t number, const struct v8_site *site,
 			  const struct v8_code *code, bool want_lines, struct lines *lines)
 {
 	const struct function *function = &machine->functions.items[number];
@@ -538,9 +539,10 @@ static void read_lines_of(struct v8_machine *machine, uint32_t number, const str
 	/* Read of memory that others have by now? */
 	function = &machine->functions.items[number];
 	if (is_there(machine, function))
-		return;
+		return true;
 	lines->count = 0;
 	add_line(machine, function, -1, false, lines);
+	return false;
 }
 
 /* Other code may have the memory of code that was thrown away. */
@@ -554,8 +556,9 @@ static uint64_t code_key(uint32_t function, const struct v8_code *code, const st
 
 uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines)
 {
-	const struct function *function = find_function(
-		machine, pkbpf_v8_shared(site->words[0]) + 1, pkbpf_v8_identity_of(site->words[1]));
+	uint64_t shared = pkbpf_v8_shared(site->words[0]) + 1, key;
+	struct function *function =
+		find_function(machine, shared, pkbpf_v8_identity_of(site->words[1]));
 	uint32_t offset = want_lines && !site->pc ? pkbpf_v8_offset(site->words[0], site->words[1])
 						  : PKBPF_V8_NO_OFFSET;
 	struct lines lines = {.count = 0};
@@ -563,19 +566,24 @@ uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site,
 	const uint64_t *known;
 	uint32_t number;
 	bool has_code;
-	uint64_t key;
 
 	if (!function)
 		return UINT32_MAX;
+	/* Workers have functions of the same content, each at its address. */
+	function->shared = shared;
 	number = (uint32_t)(function - machine->functions.items);
 	has_code = site->pc && code_at(machine, site->pc, &code);
 	key = has_code ? code_key(number, &code, site) : key_of(number, offset, 0);
 	known = hash_map_find(&machine->by_place, key);
 	if (known)
 		return (uint32_t)*known;
-	read_lines_of(machine, number, site, has_code ? &code : NULL, want_lines, &lines);
-	if (add_place(machine, key, &lines))
-		return (uint32_t)machine->places.count - 1;
+	/* What could not be read this time is no place of its own: it is read again. */
+	if (!read_lines_of(machine, number, site, has_code ? &code : NULL, want_lines, &lines)) {
+		key = key_of(number, PKBPF_V8_NO_OFFSET, 0);
+		known = hash_map_find(&machine->by_place, key);
+	}
+	if (known || add_place(machine, key, &lines))
+		return known ? (uint32_t)*known : (uint32_t)machine->places.count - 1;
 	machine->names->dropped++;
 	return UINT32_MAX;
 }
