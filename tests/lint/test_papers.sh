@@ -39,7 +39,7 @@ kinds=$(sed -n 's/^\tX([A-Z]*, [0-9]*, \([a-z]*\)).*/\1/p' "$(dirname "$0")/../.
 [ "$(wc -w <<<"$kinds")" -ge 4 ] || fail "too few kinds of events: $kinds"
 completes "$(xargs <<<"$kinds")" pkbpf -e ""
 completes cpu,offcpu pkbpf --events cpu,off
-formats=$(sed -n 's/^\tROW(\([a-z]*\)).*/\1/p' "$(dirname "$0")/../../user/export/formats.h")
+formats=$(sed -n 's/^\tROW(\([a-z_]*\)).*/\1/p' "$(dirname "$0")/../../user/export/formats.h" | tr _ -)
 [ "$(wc -w <<<"$formats")" -ge 5 ] || fail "too few formats: $formats"
 completes "$(xargs <<<"$formats")" pkbpf -f ""
 completes folded pkbpf -o x -f fo
