@@ -64,7 +64,10 @@ mkdir postgres
 status=$?
 case $status in
 0)
-	found starved.json cpu_starved '^CPU-starved: .* \((9[0-9]|100) % busy\)' 'most of it used by ' 'run-queue wait p99 ' ||
+	# What the hypervisor takes is no work of this machine's.
+	stolen=$(python3 -c 'import json; h = json.load(open("starved.json"))["host"]; print(int(h.get("steal_ns", 0) * 10 > h["busy_ns"]))')
+	[ "$stolen" = 0 ] || not_checked "CPU-starved: the hypervisor ran other guests"
+	[ "$stolen" = 1 ] || found starved.json cpu_starved '^CPU-starved: .* \((9[0-9]|100) % busy\)' 'most of it used by ' 'run-queue wait p99 ' ||
 		fail "CPU-starved"
 	grep -q '^Findings$' starved.txt || fail "no findings in the text"
 	;;
@@ -140,9 +143,11 @@ limit_memory() { # cgroup version 2, or 1
 [ -z "$cgroup" ] || rmdir "$cgroup"
 if limit_memory; then
 	cat >hungry.py <<'P'
+import os
 import time
 open("/proc/self/comm", "w").write("hungry")
-time.sleep(2)
+while not os.path.exists("eat"):
+    time.sleep(0.01)
 kept = []
 while True:
     kept.append(bytearray(1 << 20))
@@ -151,7 +156,11 @@ P
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec python3 hungry.py) &
 	load=$!
 	wait_until 10 grep -q hungry /proc/$load/comm || fail "the program does not start"
-	"$pkbpf" -q -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt
+	"$pkbpf" -v -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt &
+	profiler=$!
+	wait_until 20 profiling err.txt
+	touch eat
+	wait $profiler
 	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
 	wait $load 2>/dev/null
 	found oom.json out_of_memory "^hungry $load: was killed by the OOM killer, by the memory limit of .*/pkbpf-findings \\(64.0 MiB\\); peak RSS [5-9][0-9].[0-9] MiB" ||
