@@ -220,9 +220,14 @@ static void say_queue_cause(struct finding *finding, const struct activity *acti
 
 static const char *queue_advice(const struct analysis *analysis, double own)
 {
+	const struct resource_machine *machine = &analysis->rows->machine;
+	uint64_t all_ns = machine->busy_ns + machine->idle_ns + machine->steal_ns;
+	double busy = analysis->rows->busy_percent;
+
 	if (own >= RIVAL_PERCENT)
 		return "run fewer threads, or see how many CPUs it may use (taskset -pc PID)";
-	return analysis->rows->busy_percent < CPU_IDLE_PERCENT
+	/* What the hypervisor took was not idle. */
+	return busy + 100 * row_ratio((double)machine->steal_ns, (double)all_ns) < CPU_IDLE_PERCENT
 		       ? "other CPUs are idle: see its affinity (taskset -pc PID)"
 		       : "run less beside it, or give it priority (nice, cpu.weight)";
 }
