@@ -132,7 +132,8 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 		thread->row = PKBPF_NO_ROW;
 		thread->first_ns = now_ns;
 		thread->since_ns = now_ns;
-		/* If its next switch is not seen: otherwise all that it ever ran would count. */
+		/* Base of end_stay() if the next switch is not seen: 0 would count all earlier
+		 * CPU time. */
 		thread->ran_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 		BPF_CORE_READ_INTO(&thread->comm, task, comm);
 		*slot = key;

@@ -12,7 +12,7 @@
  * wait. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
 #define EDGE_TID_BITS 22 /* the kernel's PID_MAX_LIMIT */
-/* Two ticks at 100 Hz: a thread that is on its CPU as long has a sum of CPU time that grows. */
+/* Two ticks at 100 Hz: sum_exec_runtime of a running thread has grown by then. */
 #define UNSEEN_LEAVE_NS 20000000ULL
 
 static __always_inline __u64 edge_stack_id(__u32 tid, __u64 since_ns)
@@ -199,8 +199,8 @@ static __always_inline void account_unswitched(struct task_struct *task, __u64 e
 }
 
 /* Adds the stay of a thread on its CPU up to the end. It may have left the CPU unseen: kernels hide
- * the switches of some tasks. The kernel's sum of its CPU time says so, which lacks what passed
- * since the last tick, and interrupts. */
+ * the switches of some tasks. sum_exec_runtime shows that; it lacks interrupts and the time since
+ * the last tick. */
 static __always_inline void end_stay(struct task_struct *task, struct pkbpf_thread *thread,
 				     __u64 passed_ns)
 {

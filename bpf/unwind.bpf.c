@@ -483,7 +483,7 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	    unwind->state.depth <= UNWIND_THREAD_START_FRAMES || unwind->state.generated_ip)
 		unwind_note_incomplete(slot);
 	end = unwind->end;
-	/* A frame that turned out to be none was taken back by the step. */
+	/* The step has already removed guessed frames that failed a check. */
 	unwind->state.guessed -=
 		unwind->verified < unwind->state.guessed ? unwind->verified : unwind->state.guessed;
 	if (unwind->state.guessed)

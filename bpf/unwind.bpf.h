@@ -187,7 +187,7 @@ struct unwind_scratch {
 	__u64 python_names; /* hash of the Python functions in this stack; 0: none */
 	__u32 python_count; /* words of the Python part; 0: none */
 	__u32 python_end;   /* why outer Python frames are missing; 0: they are not */
-	__u32 verified;	    /* guessed frames that are V8's: what it keeps in them was there */
+	__u32 verified;	    /* guessed frames confirmed by V8's function or frame type */
 	__u64 kernel_sp;    /* kernel stack pointer at the event; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tells JavaScript functions apart, and sends the names of new ones. */
+/* Identifies JavaScript functions; sends a record of each new one. */
 #include "v8.bpf.h"
 
 #include "unwind.bpf.h"
@@ -20,7 +20,7 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ (hash >> 29);
 }
 
-/* 0: unreadable; no type that is looked for is 0. */
+/* 0: unreadable. No wanted type is 0. */
 static __always_inline __u16 read_type(__u64 object)
 {
 	__u64 map;
@@ -100,7 +100,7 @@ __attribute__((noinline)) int v8_read_string(__u32 slot, __u64 string, __u32 is_
 /* Reads the name and the positions of a function that was compiled. */
 static __always_inline void read_scope(struct v8_scratch *v8, __u32 slot, __u64 scope)
 {
-	__u64 flags = 0, locals = 0, name = 0, index;
+	__u64 flags = 0, locals = 0, name = 0, positions[2], index;
 	int length = 0;
 
 	if (!v8_read_word(scope, PKBPF_V8_SCOPE_AT(0), &flags) ||
@@ -125,23 +125,36 @@ static __always_inline void read_scope(struct v8_scratch *v8, __u32 slot, __u64 
 	}
 	if (v8->v8.scope_is_raw)
 		index = PKBPF_V8_SCOPE_POSITIONS;
+	if (bpf_probe_read_user(positions, sizeof(positions),
+				(void *)(scope - 1 + PKBPF_V8_SCOPE_AT(index))))
+		return;
 	/* Small integers are in the upper half. */
-	v8->record.start = (__s32)read_u32(scope, PKBPF_V8_SCOPE_AT(index) + 4);
-	v8->record.end = (__s32)read_u32(scope, PKBPF_V8_SCOPE_AT(index + 1) + 4);
+	v8->record.start = (__s32)(positions[0] >> 32);
+	v8->record.end = (__s32)(positions[1] >> 32);
 }
 
-/* Fills in the record of a function. false: it is none of a script. */
-static __always_inline bool fill_record(struct v8_scratch *v8, __u32 slot,
-					const struct sample_scratch *scratch)
+enum fill_result {
+	FILL_NO_SCRIPT,	 /* a function of V8 itself */
+	FILL_UNREADABLE, /* now: a garbage collection may be under way */
+	FILL_FUNCTION,
+};
+
+/* Fills in the record of a function. */
+static __always_inline enum fill_result fill_record(struct v8_scratch *v8, __u32 slot,
+						    const struct sample_scratch *scratch)
 {
 	struct pkbpf_event_v8_function *record = &v8->record;
 	__u64 script = 0, name = 0, path = 0, source = 0;
+	__u16 type = read_type(v8->shared), script_type;
 
+	if (!type || !v8_read_word(v8->shared, v8->v8.shared_script, &script))
+		return FILL_UNREADABLE;
 	/* V8's own functions have no script. */
-	if (read_type(v8->shared) != v8->v8.shared_type ||
-	    !v8_read_word(v8->shared, v8->v8.shared_script, &script) ||
-	    read_type(script) != v8->v8.script_type)
-		return false;
+	script_type = v8_is_object(script) ? read_type(script) : 1;
+	if (!script_type)
+		return FILL_UNREADABLE;
+	if (type != v8->v8.shared_type || script_type != v8->v8.script_type)
+		return FILL_NO_SCRIPT;
 	record->header.size = sizeof(*record);
 	record->header.kind = PKBPF_EVENT_V8_FUNCTION;
 	record->header.flags = 0;
@@ -164,7 +177,7 @@ static __always_inline bool fill_record(struct v8_scratch *v8, __u32 slot,
 	v8_read_string(slot, path, 1);
 	if (v8_read_word(script, PKBPF_V8_SCRIPT_SOURCE, &source) && v8_is_object(source))
 		record->source_length = read_u32(source, PKBPF_V8_STRING_LENGTH);
-	return true;
+	return FILL_FUNCTION;
 }
 
 __attribute__((noinline)) int v8_send_function(__u32 slot)
@@ -172,13 +185,17 @@ __attribute__((noinline)) int v8_send_function(__u32 slot)
 	struct sample_scratch *scratch = scratch_get(slot);
 	struct v8_scratch *v8 = v8_scratch_get(slot);
 	struct v8_function_set *set;
+	enum fill_result result;
 	bool is_function;
 	__u32 index;
 
 	if (!scratch || !v8)
 		return V8_NO_FUNCTION;
-	is_function = fill_record(v8, slot, scratch);
-	/* Lines and inlined functions are read by who gets it, better sooner than later. */
+	result = fill_record(v8, slot, scratch);
+	if (result == FILL_UNREADABLE)
+		return V8_NO_FUNCTION;
+	is_function = result == FILL_FUNCTION;
+	/* Wakes the reader at once: V8 may move the function before its lines are read. */
 	if (is_function && bpf_ringbuf_output(&sample_ring, &v8->record, sizeof(v8->record),
 					      BPF_RB_FORCE_WAKEUP)) {
 		counter_add(PKBPF_COUNTER_V8_FUNCTION_LOST, 1);
@@ -196,7 +213,7 @@ __attribute__((noinline)) int v8_send_function(__u32 slot)
 	return is_function ? V8_KNOWN_FUNCTION : V8_NO_FUNCTION;
 }
 
-/* An isolate stays on its thread: those of other threads have the same identities. */
+/* Identities repeat between isolates; each isolate stays on its thread. */
 static __always_inline __u64 thread_identity(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -204,7 +221,7 @@ static __always_inline __u64 thread_identity(void)
 	return BPF_CORE_READ(task, start_time) ^ bpf_get_current_pid_tgid();
 }
 
-/* Whether the function was named as what is at its address now. */
+/* Has a record of this identity at this address been sent? */
 static __always_inline int look_up(struct v8_scratch *v8)
 {
 	__u64 place = mix(mix(1, thread_identity()), v8->shared), entry;
@@ -225,7 +242,7 @@ static __always_inline int look_up(struct v8_scratch *v8)
 	return V8_NEW_FUNCTION;
 }
 
-/* What the function is, wherever V8 moves it; 0: it cannot be read. */
+/* An identity that survives moves; 0: unreadable. */
 static __always_inline __u64 read_identity(const struct pkbpf_v8_process *v8, __u64 shared)
 {
 	__u64 ids, script, id;
@@ -240,8 +257,8 @@ static __always_inline __u64 read_identity(const struct pkbpf_v8_process *v8, __
 	return pkbpf_v8_identity(id >> 32, (__u32)ids);
 }
 
-/* The offset of the bytecode that an interpreted function is at. The leaf may be anywhere behind
- * it, and code that was compiled has something else there. */
+/* The offset of the bytecode that an interpreted function is at. None in a leaf (the slot may be
+ * stale) and in compiled code (other slots). */
 static __always_inline __u32 read_bytecode_offset(const struct unwind_scratch *unwind)
 {
 	__u64 value = 0;
@@ -273,10 +290,12 @@ __attribute__((noinline)) int v8_find_function(__u32 slot)
 	if (!(context & 1) && context < 2 * PKBPF_V8_FRAME_TYPES && unwind->verified)
 		unwind->verified++;
 	v8->v8 = unwind->v8;
-	if (!(context & 1) || !v8_read_word(words[0], v8->v8.function_shared, &v8->shared))
+	if (!(context & 1))
 		return V8_NO_FUNCTION;
 	/* V8 moves functions: the same stack may stand for other ones later. */
 	unwind->log_count = UNWIND_LOG_WORDS + 1;
+	if (!v8_read_word(words[0], v8->v8.function_shared, &v8->shared))
+		return V8_NO_FUNCTION;
 	v8->identity = (v8->shared & 7) == 1 ? read_identity(&v8->v8, v8->shared) : 0;
 	return v8->identity ? look_up(v8) : V8_NO_FUNCTION;
 }

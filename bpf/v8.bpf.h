@@ -12,9 +12,8 @@
 
 #define V8_FUNCTION_SET_BITS 14
 
-/* Which function was named last at an address: an entry has half of the hash of thread and address,
- * and half of the identity's, whose lowest bit says whether it is one of a script. A lost entry
- * only means that the record is sent again. */
+/* Functions with a record. Entry: upper half: hash of thread and address; lower half: hash of the
+ * identity; bit 0: has a script. A lost entry only means that the record is sent again. */
 struct v8_function_set {
 	__u64 first, second;
 };

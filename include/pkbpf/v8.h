@@ -66,7 +66,7 @@ struct pkbpf_v8_process {
 
 /*
  * Two words of a user stack, behind the word of the frame's code: the SharedFunctionInfo's address,
- * and what it is. V8 moves these objects, so a reader has to find the identity there again. They
+ * and its identity. V8 moves these objects, so a reader has to find the identity there again. They
  * are a kind of their own among the words of Python frames (pkbpf/python.h): no PKBPF_PYTHON_CUT
  * has bit 59.
  *
