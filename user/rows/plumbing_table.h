@@ -250,6 +250,17 @@
 	X(FRAME_BEGINS, "node::Start*")                                                            \
 	X(FRAME_BEGINS, "node::NodeMainInstance::Run*")                                            \
 	X(FRAME_BEGINS, "node::SpinEventLoop*")                                                    \
+	X(FRAME_BEGINS, "uv_run*")                                                                 \
+	X(FRAME_BEGINS, "uv__io_poll*")                                                            \
+	X(FRAME_BEGINS, "uv__run_timers*")                                                         \
+	X(FRAME_BEGINS, "uv__async_io*")                                                           \
+	X(FRAME_BEGINS, "uv__work_done*")                                                          \
+	X(FRAME_BEGINS, "node::Environment::RunTimers*")                                           \
+	X(FRAME_BEGINS, "node::MakeLibuvRequestCallback*")                                         \
+	X(FRAME_BEGINS, "node::LoadEnvironment*")                                                  \
+	X(FRAME_BEGINS, "node::StartExecution*")                                                   \
+	X(FRAME_BEGINS, "node::ExecuteBootstrapper*")                                              \
+	X(FRAME_BEGINS, "node::builtins::BuiltinLoader::CompileAndCall*")                          \
 	X(FRAME_BEGINS, "node::InternalMakeCallback*")                                             \
 	X(FRAME_BEGINS, "node::InternalCallbackScope*")                                            \
 	X(FRAME_BEGINS, "node::MakeCallback*")                                                     \
@@ -258,6 +269,14 @@
 	X(FRAME_BEGINS, "v8::internal::Execution::*")                                              \
 	X(FRAME_BEGINS, "v8::internal::(anonymous namespace)::Invoke*")                            \
 	X(FRAME_BEGINS, "Builtins_JSEntry*")                                                       \
+	X(FRAME_BEGINS, "v8::MicrotasksScope::*")                                                  \
+	X(FRAME_BEGINS, "v8::internal::MicrotaskQueue::*")                                         \
+	X(FRAME_BEGINS, "Builtins_JSRunMicrotasksEntry*")                                          \
+	X(FRAME_BEGINS, "Builtins_RunMicrotasks*")                                                 \
+	X(FRAME_BEGINS, "Builtins_PromiseFulfillReactionJob*")                                     \
+	X(FRAME_BEGINS, "Builtins_PromiseRejectReactionJob*")                                      \
+	X(FRAME_BEGINS, "Builtins_AsyncFunctionAwaitResolveClosure*")                              \
+	X(FRAME_BEGINS, "Builtins_AsyncFunctionAwaitRejectClosure*")                               \
 	X(FRAME_BEGINS, "Builtins_InterpreterEntryTrampoline*")                                    \
 	X(FRAME_BEGINS, "Builtins_BaselineOrInterpreterEntry*")                                    \
 	/* Perl */                                                                                 \

@@ -76,6 +76,12 @@ static const struct example examples[] = {
 	 {"PyLong_Add"}},
 	{{"_PyEval_EvalFrameDefault", "_PyFunction_Vectorcall", "Py_RunMain", "main"},
 	 {"_PyEval_EvalFrameDefault"}},
+	/* The event loop of Node, and a wait in it. */
+	{{"render", "Builtins_RunMicrotasks", "Builtins_JSRunMicrotasksEntry",
+	  "v8::internal::MicrotaskQueue::RunMicrotasks", "node::MakeLibuvRequestCallback::Wrapper",
+	  "uv__work_done", "uv__io_poll", "uv_run", "node::SpinEventLoop", "node::Start", "main"},
+	 {"render"}},
+	{{"epoll_pwait", "uv__io_poll", "uv_run", "node::SpinEventLoop", "main"}, {"epoll_pwait"}},
 	{{NULL}, {NULL}},
 };
 
