@@ -387,6 +387,13 @@ static int profile_targets(struct profiling *profiling)
 			  strerror(-err));
 		return fail(profiling, &error, EXIT_STATUS_FAILED);
 	}
+	unknown = profile_info_read(profile)->counters[PKBPF_COUNTER_FUNCTIONS_UNKNOWN];
+	if (unknown) {
+		console_error(profiling->console,
+			      "--function: %" PRIu64 " %s no function of any program", unknown,
+			      unknown == 1 ? "name means" : "names mean");
+		status = status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
+	}
 	if (profile_summary_explain_nothing(profile, targets, profiling->end, text, sizeof(text))) {
 		/* A command's own status counts: that it was quick is no failure. */
 		if (live_run_has_command(profiling->run) || profiling->recorded)
@@ -395,13 +402,6 @@ static int profile_targets(struct profiling *profiling)
 			console_error(profiling->console, "%s", text);
 		return status == EXIT_STATUS_DONE && !profiling->recorded ? EXIT_STATUS_EMPTY
 									  : status;
-	}
-	unknown = profile_info_read(profile)->counters[PKBPF_COUNTER_FUNCTIONS_UNKNOWN];
-	if (unknown) {
-		console_error(profiling->console,
-			      "--function: %" PRIu64 " %s no function of any program", unknown,
-			      unknown == 1 ? "name means" : "names mean");
-		status = status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
 	}
 	if (!output_plan_reports_to_stdout(profiling->plan)) {
 		profile_summary_write(profile, text, sizeof(text));
