@@ -14,6 +14,7 @@
 
 #include "account_scenario.h"
 #include "base/array.h"
+#include "region_record.h"
 
 #define CELLS_MAX 128
 #define CELL_SIZE 256
@@ -101,7 +102,7 @@ static void rows_are_read_back_with_every_cell(void **state)
 	free(text);
 }
 
-/* ---- tables of other things than processes ---- */
+/* ---- tables of functions, lines and regions ---- */
 
 #define APP "/usr/bin/app"
 
@@ -217,33 +218,6 @@ static void lines_have_their_weights(void **state)
 
 #define MS 1000000ULL
 
-static void send_region(struct fake_profile *fake, const char *inner, uint64_t count,
-			uint64_t wall_ns)
-{
-	union {
-		struct pkbpf_event_region record;
-		uint64_t words[(sizeof(struct pkbpf_event_region) + 8 + 2 * PKBPF_SPAN_NAME) / 8];
-	} room = {0};
-	struct event_sink sink = aggregator_sink(fake->aggregator);
-	char *names = (char *)&room.record.buckets[1];
-
-	room.record.header.kind = PKBPF_EVENT_REGION;
-	room.record.header.size = sizeof(room);
-	room.record.pid = 7;
-	room.record.depth = inner ? 2 : 1;
-	room.record.count = count;
-	room.record.total_ns = count * wall_ns;
-	room.record.max_ns = wall_ns;
-	room.record.part_ns[PKBPF_WAIT_SLEEP] = count * wall_ns;
-	room.record.n_buckets = 1;
-	room.record.buckets[0] =
-		(struct pkbpf_histogram_bucket){pkbpf_histogram_index(wall_ns), (uint32_t)count};
-	strcpy(names, "step");
-	if (inner)
-		strcpy(names + PKBPF_SPAN_NAME, inner);
-	sink.ops->on_other(sink.context, &room.record.header);
-}
-
 static void regions_are_a_tree(void **state)
 {
 	static const char *const outer[][2] = {
@@ -262,8 +236,8 @@ static void regions_are_a_tree(void **state)
 		{"parent", "0"},
 		{"depth", "1"},
 		{"wall_ns", "10000000"},
-		{"sleep_ns", "10000000"},
-		{"on_cpu_ns", "0"},
+		{"sleep_ns", "7500000"},
+		{"on_cpu_ns", "2500000"},
 		{"max_ns", "1000000"},
 	};
 	static struct record heading, record;
@@ -272,8 +246,8 @@ static void regions_are_a_tree(void **state)
 
 	fake_profile_init(&fake, NULL);
 	process_table_get(fake.processes, 7, "app");
-	send_region(&fake, NULL, 10, 10 * MS);
-	send_region(&fake, "load", 10, 1 * MS);
+	region_record_send(aggregator_sink(fake.aggregator), 7, "step", NULL, 10, 10 * MS);
+	region_record_send(aggregator_sink(fake.aggregator), 7, "step", "load", 10, 1 * MS);
 	text = fake_profile_write(&fake, "csv-regions", NULL);
 	fake_profile_done(&fake);
 	assert_int_equal(count_lines(text), 1 + 2);

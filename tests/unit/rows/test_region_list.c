@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "event/region_event.h"
 #include "fake_profile.h"
 #include "profile/slice/slice.h"
+#include "region_record.h"
 #include "rows/region_list.h"
 #include "rows/resource_rows.h"
 
@@ -18,34 +18,10 @@
 
 static struct fake_profile fake;
 
-/* A record of one region that was left `count` times, each time after wall_ns. */
 static void send_region(uint32_t pid, const char *outer, const char *inner, uint64_t count,
 			uint64_t wall_ns)
 {
-	union {
-		struct pkbpf_event_region record;
-		uint64_t words[(sizeof(struct pkbpf_event_region) + 8 + 2 * PKBPF_SPAN_NAME) / 8];
-	} room = {0};
-	struct event_sink sink = aggregator_sink(fake.aggregator);
-	char *names = (char *)&room.record.buckets[1];
-
-	room.record.header.kind = PKBPF_EVENT_REGION;
-	room.record.header.size = sizeof(room);
-	room.record.pid = pid;
-	room.record.depth = inner ? 2 : 1;
-	room.record.count = count;
-	room.record.total_ns = count * wall_ns;
-	room.record.max_ns = wall_ns;
-	room.record.items = 10 * count;
-	room.record.part_ns[PKBPF_WAIT_NONE] = count * wall_ns / 4;
-	room.record.part_ns[PKBPF_WAIT_SLEEP] = count * wall_ns - count * wall_ns / 4;
-	room.record.n_buckets = 1;
-	room.record.buckets[0] =
-		(struct pkbpf_histogram_bucket){pkbpf_histogram_index(wall_ns), (uint32_t)count};
-	strcpy(names, outer);
-	if (inner)
-		strcpy(names + PKBPF_SPAN_NAME, inner);
-	sink.ops->on_other(sink.context, &room.record.header);
+	region_record_send(aggregator_sink(fake.aggregator), pid, outer, inner, count, wall_ns);
 }
 
 static int setup(void **state)
