@@ -13,7 +13,9 @@
 
 #include "source/memory/present_pages.h"
 
-#define PAGES 64
+#define PAGES	     64
+#define REGIONS	     16
+#define REGION_BYTES (1UL << PKBPF_MEMORY_REGION_SHIFT)
 
 static size_t page;
 
@@ -32,14 +34,19 @@ static size_t count_between(const struct present_pages *pages, const char *start
 	return count;
 }
 
-static char *map(int protection, int flags, int fd)
+static char *map_bytes(size_t size, int protection, int flags, int fd)
 {
-	char *start = mmap(NULL, PAGES * page, protection, flags, fd, 0);
+	char *start = mmap(NULL, size, protection, flags, fd, 0);
 
 	assert_ptr_not_equal(start, MAP_FAILED);
 	/* As one page of 2 MiB it would be there as a whole. */
-	madvise(start, PAGES * page, MADV_NOHUGEPAGE);
+	madvise(start, size, MADV_NOHUGEPAGE);
 	return start;
+}
+
+static char *map(int protection, int flags, int fd)
+{
+	return map_bytes(PAGES * page, protection, flags, fd);
 }
 
 static void read_own(uint32_t mask, struct present_pages *pages)
@@ -111,13 +118,23 @@ static void pages_of_files_are_left_out(void **state)
 static void a_mask_leaves_whole_regions_out(void **state)
 {
 	struct present_pages all = {0}, some = {0};
+	const size_t size = REGIONS * REGION_BYTES;
+	char *start = map_bytes(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	size_t chosen = 0;
 
+	for (char *at = start; at < start + size; at += REGION_BYTES) {
+		*at = 1;
+		chosen += (size_t)pkbpf_memory_is_chosen((uintptr_t)at, 1);
+	}
 	read_own(0, &all);
 	read_own(1, &some);
-	assert_true(all.runs.count > 0);
+	assert_int_equal(count_between(&all, start, size), REGIONS);
+	assert_in_range(chosen, 1, REGIONS - 1);
+	assert_int_equal(count_between(&some, start, size), chosen);
 	array_foreach(&some.runs, run)
 		for (uint32_t i = 0; i < run->pages; i++)
 			assert_true(pkbpf_memory_is_chosen(run->start + i * page, 1));
+	munmap(start, size);
 	array_free(&all.runs);
 	array_free(&some.runs);
 }
