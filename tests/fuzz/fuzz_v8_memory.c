@@ -48,7 +48,7 @@ static int read_bytes(void *context, uint64_t address, void *buffer, size_t size
 	}
 	for (size_t i = 0; i < size; i++)
 		((uint8_t *)buffer)[i] = bytes->data[(address + i) % bytes->size];
-	/* Odd words become references, others small integers, unless the input has them so. */
+	/* Bit 0 of the last byte makes a reference, bit 1 a small integer. */
 	if (size == 8 && ((uint8_t *)buffer)[7] & 1)
 		((uint8_t *)buffer)[0] = (uint8_t)((((uint8_t *)buffer)[0] & ~7) | 1);
 	if (size == 8 && ((uint8_t *)buffer)[7] & 1)

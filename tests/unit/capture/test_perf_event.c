@@ -79,7 +79,7 @@ static void an_event_that_cannot_be_opened_says_where(void **state)
 	assert_true(perf_event_open_cpu(&attr, 100000, NULL) < 0);
 }
 
-static void no_descriptor_left_is_told_with_its_limit(void **state)
+static void running_out_of_descriptors_names_the_limit(void **state)
 {
 	struct rlimit before, none;
 	struct perf_event_attr attr;
@@ -115,7 +115,7 @@ int main(void)
 		cmocka_unit_test(the_period_of_the_timer_is_known),
 		cmocka_unit_test(the_limit_of_the_kernel_is_read),
 		cmocka_unit_test(an_event_that_cannot_be_opened_says_where),
-		cmocka_unit_test(no_descriptor_left_is_told_with_its_limit),
+		cmocka_unit_test(running_out_of_descriptors_names_the_limit),
 		cmocka_unit_test(shortages_have_advice),
 	};
 

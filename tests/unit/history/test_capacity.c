@@ -126,21 +126,22 @@ static void many_windows_of_a_day_count_by_their_length(void **state)
 	assert_float_equal(p95, 50, 0);
 }
 
-static void assert_written(const struct capacity *capacity, const char *text)
+/* The caller frees it. */
+static char *written(const struct capacity *capacity)
 {
-	char *written = NULL;
+	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&written, &size);
+	FILE *out = open_memstream(&text, &size);
 
 	capacity_write_text(capacity, out);
 	fclose(out);
-	assert_string_equal(written, text);
-	free(written);
+	return text;
 }
 
 static void each_figure_has_a_row_with_what_is_known(void **state)
 {
 	struct capacity *capacity = calloc(1, sizeof(*capacity));
+	char *text;
 
 	assert_non_null(capacity);
 	capacity->figures[CAPACITY_CPU] = days(11, 20, 2);
@@ -149,13 +150,15 @@ static void each_figure_has_a_row_with_what_is_known(void **state)
 	capacity_estimate(&capacity->figures[CAPACITY_CPU], 80);
 	capacity_estimate(&capacity->figures[CAPACITY_MEMORY], 80);
 	capacity_estimate(&capacity->figures[CAPACITY_READ], 0);
-	assert_written(
-		capacity,
+	text = written(capacity);
+	assert_string_equal(
+		text,
 		"           days   p95 last day       per week  meets 80 %\n"
 		"cpu          11         40.0 %           14.0 %    in 20 days\n"
 		"memory        3         52.0 %                -  not enough days: 7 at least\n"
 		"read         10     14.00 MiB/s      7.00 MiB/s  limit unknown\n"
 		"written       0              -              -  no whole day yet\n");
+	free(text);
 	free(capacity);
 }
 
@@ -175,17 +178,14 @@ static void a_limit_is_met_grown_to_or_never(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct capacity *capacity = calloc(1, sizeof(*capacity));
-		char *written = NULL;
-		size_t size;
-		FILE *out = open_memstream(&written, &size);
+		char *text;
 
 		assert_non_null(capacity);
 		capacity->figures[CAPACITY_CPU] = days(10, rows[i].first, rows[i].per_day);
 		capacity_estimate(&capacity->figures[CAPACITY_CPU], 80);
-		capacity_write_text(capacity, out);
-		fclose(out);
-		assert_non_null(strstr(written, rows[i].text));
-		free(written);
+		text = written(capacity);
+		assert_non_null(strstr(text, rows[i].text));
+		free(text);
 		free(capacity);
 	}
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for live/sampler_check and expected_samples: into which commands the sampler can be loaded,
- * and how many samples a slice expects. */
+/* Tests for live/sampler_check: into which commands the sampler can be loaded. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,13 +8,13 @@
 #include <cmocka.h>
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "temp_tree.h"
-#include "live/expected_samples.h"
 #include "live/sampler_check.h"
 
 #if defined(__x86_64__)
@@ -129,20 +128,6 @@ static void names_are_looked_up_in_the_path(void **state)
 	free(before);
 }
 
-static void a_slice_expects_its_own_and_the_last_one_the_rest(void **state)
-{
-	struct profile_account account = {.recorded = 90, .lost = 10};
-	struct expected_samples expected = {0};
-
-	assert_int_equal(expected_samples_of_slice(&expected, &account), 100);
-	account.recorded = 50;
-	assert_int_equal(expected_samples_of_slice(&expected, &account), 60);
-	assert_int_equal(expected_samples_rest(&expected, 200), 40);
-	assert_int_equal(expected_samples_rest(&expected, 160), 0);
-	/* Counters of a cut may have samples of the next slice. */
-	assert_int_equal(expected_samples_rest(&expected, 159), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,7 +137,6 @@ int main(void)
 						stop),
 		cmocka_unit_test_setup_teardown(of_a_script_the_interpreter_counts, start, stop),
 		cmocka_unit_test_setup_teardown(names_are_looked_up_in_the_path, start, stop),
-		cmocka_unit_test(a_slice_expects_its_own_and_the_last_one_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,18 +215,29 @@ static void the_fullest_cgroup_comes_first_and_an_empty_one_tells_nothing(void *
 
 /* ---- programs without names ---- */
 
-/* A report of samples in generated code of a process of this name, with so many named ones. */
-static char *generated_of(const char *comm, uint64_t unnamed, uint64_t named)
+/* The report of a machine's samples, and the end of the machine; the caller frees it. */
+static char *page_of(struct fake_machine *machine, const struct fake_symbol *symbols, size_t count)
 {
-	static const struct fake_symbol symbols[] = {
-		FAKE_FUNCTION("/usr/bin/app", 0x1000, 0x1100, "main")};
 	const struct format_options options = {.top = 10, .width = 200};
-	struct fake_machine *machine = fake_machine_new();
 	struct fake_profile fake;
 	char *text;
 
 	fake_profile_init(&fake, NULL);
 	profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
+	fake_profile_run(&fake, machine, symbols, count);
+	text = fake_profile_write(&fake, "text", &options);
+	fake_profile_done(&fake);
+	fake_machine_free(machine);
+	return text;
+}
+
+/* A report of samples in generated code of a process of this name, with so many named ones. */
+static char *generated_of(const char *comm, uint64_t unnamed, uint64_t named)
+{
+	static const struct fake_symbol symbols[] = {
+		FAKE_FUNCTION("/usr/bin/app", 0x1000, 0x1100, "main")};
+	struct fake_machine *machine = fake_machine_new();
+
 	fake_process(machine, 100, 1, comm);
 	fake_map(machine, 100, 0x400000, 0x410000, 0x1000, "/usr/bin/app");
 	fake_map(machine, 100, 0x500000, 0x510000, 0, "");
@@ -234,11 +245,7 @@ static char *generated_of(const char *comm, uint64_t unnamed, uint64_t named)
 		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x500010, 0x400010));
 	for (uint64_t i = 0; i < named; i++)
 		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010));
-	fake_profile_run(&fake, machine, symbols, ARRAY_SIZE(symbols));
-	text = fake_profile_write(&fake, "text", &options);
-	fake_profile_done(&fake);
-	fake_machine_free(machine);
-	return text;
+	return page_of(machine, symbols, ARRAY_SIZE(symbols));
 }
 
 static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
@@ -279,23 +286,16 @@ static void python_of_unknown_versions_is_advised(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const struct fake_symbol symbols[] = {
 			FAKE_FUNCTION("/usr/bin/app", 0x1000, 0x1100, rows[i].interpreter)};
-		const struct format_options options = {.top = 10, .width = 200};
 		struct fake_machine *machine = fake_machine_new();
-		struct fake_profile fake;
 		char *text;
 
-		fake_profile_init(&fake, NULL);
-		profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
 		fake_process(machine, 100, 1, "python");
 		fake_map(machine, 100, 0x400000, 0x410000, 0x1000, "/usr/bin/app");
 		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010));
-		fake_profile_run(&fake, machine, symbols, ARRAY_SIZE(symbols));
-		text = fake_profile_write(&fake, "text", &options);
+		text = page_of(machine, symbols, ARRAY_SIZE(symbols));
 		if (!line_with(text, rows[i].advice))
 			fail_msg("%s: %s", rows[i].interpreter, line_with(text, "Advice"));
 		free(text);
-		fake_profile_done(&fake);
-		fake_machine_free(machine);
 	}
 }
 
@@ -315,13 +315,8 @@ static char *python_page(size_t native)
 		 .flags = SYMBOL_IS_PYTHON,
 		 .lines = {{.function = "main", .file = "/app/pool.py", .line = 70}}},
 	};
-	const struct format_options options = {.top = 10, .width = 100};
 	struct fake_machine *machine = fake_machine_new();
-	struct fake_profile fake;
-	char *text;
 
-	fake_profile_init(&fake, NULL);
-	profile_info(fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_CPU;
 	fake_process(machine, 100, 1, "python");
 	fake_map(machine, 100, 0x400000, 0x410000, 0x1000, "/usr/bin/app");
 	fake_map(machine, 100, 0x900000, 0x910000, 0, "//anon");
@@ -330,11 +325,7 @@ static char *python_page(size_t native)
 	fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x902010));
 	for (size_t i = 0; i < native; i++)
 		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010));
-	fake_profile_run(&fake, machine, symbols, ARRAY_SIZE(symbols));
-	text = fake_profile_write(&fake, "text", &options);
-	fake_profile_done(&fake);
-	fake_machine_free(machine);
-	return text;
+	return page_of(machine, symbols, ARRAY_SIZE(symbols));
 }
 
 static void the_page_has_functions_of_python(void **state)

@@ -31,7 +31,7 @@ static uint64_t growth_of(uint64_t (*bytes_at)(size_t number), size_t count)
 	return memory_trend_growth(&row);
 }
 
-/* Fills up by 100 MiB, and gives it back, ten times. */
+/* Fills up by 90 MiB, and gives it back, ten times. */
 static uint64_t swing(size_t number)
 {
 	return (50 + 10 * (number % 10)) * MIB;
@@ -64,7 +64,7 @@ static uint64_t fills_up(size_t number)
 	return 500ULL * MIB - 500ULL * MIB / (1 + number);
 }
 
-static uint64_t random_walk_of_none(size_t number)
+static uint64_t noise(size_t number)
 {
 	uint64_t state = number;
 
@@ -81,7 +81,7 @@ static void what_comes_and_goes_is_none(void **state)
 {
 	assert_int_equal(growth_of(swing, POINTS), 0);
 	assert_int_equal(growth_of(swing_that_shrinks, POINTS), 0);
-	assert_int_equal(growth_of(random_walk_of_none, POINTS), 0);
+	assert_int_equal(growth_of(noise, POINTS), 0);
 }
 
 static void a_start_and_a_cache_end(void **state)

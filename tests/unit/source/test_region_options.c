@@ -14,8 +14,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/array.h"
-#include "base/clock.h"
 #include "source/regions/syscall_names.h"
 #include "source/source_options.h"
 

@@ -90,11 +90,6 @@ static void test_no_function(void **state)
 	assert_int_equal(v8_function_read(&memory, fake->layout, shared, &function), -ENOENT);
 	assert_int_equal(v8_function_read(&memory, fake->layout, script, &function), -ENOENT);
 	assert_int_not_equal(v8_function_read(&memory, fake->layout, 0, &function), 0);
-	/* locals without end */
-	shared = fake_v8_function(fake, script, &wanted);
-	fake_v8_smi(fake, fake_v8_scope(fake, &wanted), 24, -1);
-	fake_v8_smi(fake, script, 64, 8);
-	assert_int_equal(v8_function_read(&memory, fake->layout, shared, &function), 0);
 	fake->is_gone = true;
 	assert_int_equal(v8_function_read(&memory, fake->layout, shared, &function), -ESRCH);
 	free(fake);
