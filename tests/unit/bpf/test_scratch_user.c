@@ -33,10 +33,11 @@ static void is_free_again_when_its_user_leaves(void **state)
 
 #define TRAP_FLAG 0x100
 
+/* A handler changes all of it; the code under test uses the first. */
 static struct {
 	__u32 users;
-	uint32_t steps, preempted_at; /* instructions */
-	bool is_stepping, other_entered;
+	volatile uint32_t steps, preempted_at; /* instructions */
+	volatile bool is_stepping, other_entered;
 } cpu;
 
 /* After each instruction; at one of them another program preempts this one, and stays inside. */
