@@ -13,11 +13,16 @@ work_below=/var/tmp # on a disk
 # shellcheck disable=SC2034 # programs.sh works there
 programs_folder=$work
 cgroup=
-burners=()
-cleanup() {
+# stop_all: what runs in the background, and has not been waited for; one that is stopped, too
+stop_all() {
+	local started
 	programs_stop
-	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
+	mapfile -t started < <(jobs -p)
+	[ ${#started[@]} = 0 ] || kill -KILL "${started[@]}" 2>/dev/null
 	wait 2>/dev/null
+}
+cleanup() {
+	stop_all
 	[ -z "$cgroup" ] || rmdir "$cgroup"
 }
 
@@ -38,6 +43,7 @@ P
 
 # ---- a database, a web server, disk reads and a spinner for each CPU: everybody waits for CPUs ----
 all_together() {
+	local burners=()
 	cd "$work" || return 1
 	for _ in $(seq "$(nproc)"); do
 		(exec -a burner bash -c 'while :; do :; done') &
@@ -46,7 +52,7 @@ all_together() {
 	"$pkbpf" -q -d 4 -o "$work/starved.json" --full -o "$work/starved.txt" 2>"$work/err.txt" || fail "profiling: $(cat "$work/err.txt")"
 	kill "${burners[@]}"
 	wait "${burners[@]}" 2>/dev/null
-	burners=()
+	return 0 # not the burners' status
 }
 record_pids() { # of the database, once its clients are there
 	mkdir "$work/nginx" && cd "$work/nginx" || return 1
@@ -55,6 +61,8 @@ record_pids() { # of the database, once its clients are there
 }
 mkdir postgres
 (
+	trap 'exit 130' INT TERM HUP
+	trap stop_all EXIT
 	cd postgres || exit 1
 	program_postgres 10
 	status=$?
@@ -185,12 +193,11 @@ while True:
     sum(range(6000))
     answers.send(b"!")
 P
-setsid python3 server.py </dev/null >/dev/null 2>&1 &
+in_background python3 server.py
 server=$!
 wait_until 10 pgrep -P $server || fail "the server does not start"
 "$pkbpf" -q -p $server -d 3 -o peers.json 2>err.txt || fail "profiling: $(cat err.txt)"
-kill -- -$server
-wait $server 2>/dev/null
+programs_stop
 found peers.json healthy "^waiter $server( \\(.*\\))?: nothing is known to limit it; .* waits for data from a peer" ||
 	# Beside others it waits for the CPU more than for anybody.
 	found peers.json queue_bound "^(waiter|asker) .*: waits for a CPU that others use" || fail "nothing but peers"
