@@ -39,7 +39,7 @@ def read_report(path):
 
 def counters(report):
     """name -> count; those that are 0 are not in a report."""
-    return {counter["name"]: counter["count"] for counter in report["counters"]}
+    return {counter["name"]: counter["count"] for counter in report.get("counters", [])}
 
 
 @atexit.register

@@ -33,14 +33,14 @@ sleep 0.5
 record -e cpu,offcpu,faults -d 0.5 -o report.json || exit 1
 checker - "$cpus" <<'P'
 import sys
-from checks import check, read_report
+from checks import check, counters, not_checked, read_report
 
 report = read_report("report.json")
 cpus = int(sys.argv[1])
 interval = report["time"]["duration_ns"]
 rows = {row["comm"]: row for row in report["rows"]}
 # Beside other work, the time to read resources at the ends is in what is read; the report says so.
-read = 1 + 1e6 * sum(x["count"] for x in report["counters"] if x["name"] == "ACCOUNT_EDGES_MS") / interval
+read = 1 + 1e6 * counters(report).get("ACCOUNT_EDGES_MS", 0) / interval
 
 
 def check_range(what, measured, low, high):
@@ -50,11 +50,14 @@ def check_range(what, measured, low, high):
 check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.9)
 # What the host steals is neither busy nor idle; a real-time thread is stopped for a twentieth of each second.
 check_range("CPUs, busy and idle", (report["host"]["busy_ns"] + report["host"]["idle_ns"]) / interval, 0.85 * cpus, 1.03 * cpus)
-check_range("share of a CPU of the spinning thread", rows["spin"]["cpu"]["total_ns"] / interval, 0.8 / read, 1.03 * read)
+if read <= 1.5:
+    check_range("share of a CPU of the spinning thread", rows["spin"]["cpu"]["total_ns"] / interval, 0.8 / read, 1.03 * read)
+    check_range("faults per ms, of 10", rows["fault"]["memory"]["minor_faults"] / (interval / 1e6), 9.5 / read, 10.6 * read)
+else:
+    not_checked(f"CPU time and faults of threads: reading them took {read - 1:.2f} intervals")
 check_range("its account of the interval", rows["spin"]["offcpu"]["wall_ns"] / interval, 0.99, 1.01)
 check_range("on a CPU of it", rows["spin"]["offcpu"]["oncpu_ns"] / interval, 0.85, 1.01)
 check_range("asleep of it", rows["spin"]["offcpu"]["sleep_ns"] / interval, 0, 0.001)
-check_range("faults per ms, of 10", rows["fault"]["memory"]["minor_faults"] / (interval / 1e6), 9.5 / read, 10.6 * read)
 P
 
 conclude

@@ -19,7 +19,7 @@ check() {
 	{
 		cat <<'P'
 import sys
-from checks import check, close, read_report
+from checks import check, close, counters, read_report
 
 r = read_report(sys.argv[1])
 w = read_report(sys.argv[2]) if len(sys.argv) > 2 else {}
@@ -52,7 +52,7 @@ check(parent["started_inside"] and parent["ended_inside"], "the command began an
 check(len(children) == w["count"], f'{len(children)} of {w["count"]} processes are in the account')
 cpu = sum(x["cpu"]["total_ns"] for x in children)
 # Of one that is freed where no programs run, next to nothing is known: they are all alike, and counted.
-unfreed = sum(c["count"] for c in r["counters"] if c["name"] == "RESOURCE_UNFREED")
+unfreed = counters(r).get("RESOURCE_UNFREED", 0)
 known = w["cpu_ns"] * (1 - unfreed / w["count"])
 check(unfreed < w["count"] / 20 and close(cpu, known, 1, 1e6),
       f'they used {cpu / 1e9:.4f} s, getrusage says {w["cpu_ns"] / 1e9:.4f} s, {unfreed} were freed unseen')
@@ -61,7 +61,7 @@ for key, name in (("minor", "minor_faults"),):
     check(close(total, w[key], 0.1, 2), f'{total} {name}, getrusage says {w[key]}')
 total = sum(x["cpu"]["voluntary"] for x in children)
 check(close(total, w["voluntary"], 1, 2), f'{total} voluntary switches, getrusage says {w["voluntary"]}')
-lost = [c["count"] for c in r["counters"] if c["name"] == "RESOURCE_LATE"]
+lost = counters(r).get("RESOURCE_LATE", 0)
 check(not lost and r["threads_missing"] == 0, f'{r["threads_missing"]} threads of the machine missing, {lost} late')
 P
 done
@@ -161,7 +161,7 @@ growth = x["memory"]["rss_growth_bytes"]
 check(63.5 * 2**20 <= growth <= 66 * 2**20, f"rss grew {growth / 2**20:.1f} MiB of 64")
 check(x["threads"]["seen"] == 4 and x["threads"]["alive"] == 1, "4 threads were seen, 1 lives")
 on = x["offcpu"]["oncpu_ns"]
-unseen = sum(c["count"] for c in r["counters"] if c["name"] == "OFFCPU_UNSEEN_SWITCHES")
+unseen = counters(r).get("OFFCPU_UNSEEN_SWITCHES", 0)
 # A switch that was hidden from it hides a wait of 1 ms, or a turn of others.
 check(close(on, x["cpu"]["total_ns"], 2, 5e6 + unseen * 10e6), f"off-CPU clock says {on / 1e9:.4f} s on CPUs ({unseen} switches were hidden from it)")
 wall = x["offcpu"]["wall_ns"]
