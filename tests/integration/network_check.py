@@ -23,9 +23,10 @@ def find(report, pid, role, peer, truth):
 
 
 def percentile(values, share):
-    """The value of this share, and its neighbours: the ends of two answers may change places."""
+    """The value of this share with its neighbours: the rank may be off by one, but for that of the maximum."""
     values, at = sorted(values), min(len(values) - 1, int(len(values) * share))
-    return values[max(at - 1, 0)], values[at], values[min(at + 1, len(values) - 1)]
+    low = at if share == 1 else max(at - 1, 0)
+    return values[low], values[at], values[min(at + 1, len(values) - 1)]
 
 
 def main():
