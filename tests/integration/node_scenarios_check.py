@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares folded stacks with lines of node_scenarios.js with the chains that V8 told the program.
+"""Compares folded stacks with lines of node_scenarios.js with call chains from V8's stack traces.
 
 usage: node_scenarios_check.py STACKS.folded CHAINS.json
 """
@@ -14,6 +14,7 @@ FRAME = re.compile(r"(.*?)(?: \(([^()]+?)(?::(\d+))?\))?(?: \(([^()]+):(\d+)\))?
 SMALLEST = 0.999
 # Samples before the tables of the process are there have no JavaScript frames.
 SMALLEST_NAMED = 0.3
+SMALLEST_WITH_LINE = 0.9
 
 
 def javascript_frames(stack):
@@ -41,13 +42,13 @@ def is_chain(chain, callers):
 def main():
     with open(sys.argv[2]) as file:
         expected = {leaf: list(expected_chains(chains)) for leaf, chains in json.load(file).items()}
-    samples = right = lines = right_lines = whole = 0
-    seen, told = set(), 0
+    samples = right = right_lines = all_samples = callers_seen = with_line = 0
+    seen, printed = set(), 0
     with open(sys.argv[1]) as file:
         for line in file:
             stack, weight = line.rsplit(" ", 1)
             weight = int(weight)
-            whole += weight if "Builtins_" in stack or "_[j]" in stack else 0
+            all_samples += weight if "Builtins_" in stack or "_[j]" in stack else 0
             frames = list(javascript_frames(stack))
             leaf = next((at for at, frame in enumerate(frames) if frame[0] in expected), None)
             if leaf is None:
@@ -59,21 +60,24 @@ def main():
             if fitting:
                 right += weight
                 known = [at for at, frame in enumerate(callers) if frame[2]]
-                lines += weight
+                callers_seen += len(callers) * weight
+                with_line += len(known) * weight
                 if any(all(chain[at][2] == callers[at][2] for at in known) for chain in fitting):
                     right_lines += weight
-                elif told < 8:
-                    told += 1
+                elif printed < 8:
+                    printed += 1
                     print("wrong lines:", callers, "\n  expected", fitting)
-            elif told < 8:
-                told += 1
+            elif printed < 8:
+                printed += 1
                 print("wrong chain:", stack[-900:], "\n  expected", expected[frames[leaf][0]])
-    print(f"{samples} samples, {right} with a right chain, {right_lines} of {lines} with right lines; "
-          f"{len(seen)} of {len(expected)} scenarios, {samples} of {whole} stacks have names")
+    print(f"{samples} samples, {right} with a right chain, {right_lines} of them with right lines; "
+          f"{with_line} of {callers_seen} callers have a line; "
+          f"{len(seen)} of {len(expected)} scenarios, {samples} of {all_samples} stacks have names")
     checks.check(samples >= 100, "samples in known functions")
     checks.check(right >= SMALLEST * samples, "chains of functions")
-    checks.check(right_lines >= SMALLEST * lines, "lines of callers")
-    checks.check(samples >= SMALLEST_NAMED * whole, "stacks with names")
+    checks.check(right_lines >= SMALLEST * right, "lines of callers")
+    checks.check(with_line >= SMALLEST_WITH_LINE * callers_seen, "callers with a line")
+    checks.check(samples >= SMALLEST_NAMED * all_samples, "stacks with names")
     checks.check(len(seen) >= 0.8 * len(expected), "scenarios with samples")
 
 

@@ -10,21 +10,22 @@ IFS=: read -ra nodes <<<"${PKBPF_NODES:-$(command -v node)}"
 [ -n "${nodes[0]:-}" ] || skip "needs node"
 [ "$(uname -m)" = x86_64 ] || skip "JavaScript functions are known on x86-64"
 
+dying=('_\[' '\[unknown\]' 10)
 for node in "${nodes[@]}"; do
 	version=$("$node" --version)
 	case $version in
 	v18.* | v20.* | v22.* | v24.*) ;;
-	*) echo "NOT CHECKED: Node $version: its layout is not known" && continue ;;
+	*) not_checked "Node $version: its layout is not known" && continue ;;
 	esac
 	begin "Node $version: known chains"
 	record -e cpu -F 999 --lines -o stacks.folded -- "$node" "$here/workload/node_scenarios.js" "${PKBPF_SECONDS:-3}" chains.json &&
 		checker "$here/node_scenarios_check.py" stacks.folded chains.json
 	begin "Node $version: functions that die"
 	record -e cpu -F 999 -o dying.folded -- "$node" "$here/workload/node_dying.js" "${PKBPF_SECONDS:-3}" &&
-		checker "$here/node_dying_check.py" dying.folded
+		checker "$here/dying_check.py" dying.folded "${dying[@]}"
 	begin "Node $version: functions that die while everything moves"
 	record -e cpu -F 999 -o moving.folded -- "$node" --stress-compaction "$here/workload/node_dying.js" "${PKBPF_SECONDS:-3}" &&
-		checker "$here/node_dying_check.py" moving.folded
+		checker "$here/dying_check.py" moving.folded "${dying[@]}"
 	begin "Node $version: waits"
 	record -e offcpu -o waits.folded -- "$node" "$here/workload/node_waits.js" "${PKBPF_SECONDS:-2}" waits.json &&
 		checker "$here/node_waits_check.py" waits.folded waits.json

@@ -15,7 +15,7 @@ for python in "${pythons[@]}"; do
 		checker "$here/python_scenarios_check.py" stacks.folded chains.json
 	begin "$("$python" -V): functions that die"
 	record -e cpu -F 997 -o dying.folded -- "$python" "$here/workload/python_dying.py" "${PKBPF_SECONDS:-1}" &&
-		checker "$here/python_dying_check.py" dying.folded
+		checker "$here/dying_check.py" dying.folded ' \(dying\.py' '\[python\]' 1
 	begin "$("$python" -V): waits"
 	record -e offcpu -o waits.folded -- "$python" "$here/workload/python_waits.py" "${PKBPF_SECONDS:-1}" waits.json &&
 		checker "$here/python_waits_check.py" waits.folded waits.json

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that wait, and measure how long.
+// Functions that wait, count it and measure how long.
 // usage: node node_waits.js SECONDS TIMES.json
 "use strict";
 
 const fs = require("fs");
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
-const waited = { waitsShort: 0, waitsLong: 0 };
+const waited = { waitsShort: { ms: 5, count: 0, seconds: 0 }, waitsLong: { ms: 20, count: 0, seconds: 0 } };
 
 function measured(name, wait) {
   const begin = process.hrtime.bigint();
   wait();
-  waited[name] += Number(process.hrtime.bigint() - begin) / 1e9;
+  waited[name].seconds += Number(process.hrtime.bigint() - begin) / 1e9;
+  waited[name].count++;
 }
 function pause(ms) { Atomics.wait(cell, 0, 0, ms); }
-function waitsShort() { pause(5); }
-function waitsLong() { pause(20); }
+function waitsShort() { pause(waited.waitsShort.ms); }
+function waitsLong() { pause(waited.waitsLong.ms); }
 
 // The tables of the process may be late for the first waits.
 const warm = Date.now() + 1000;
