@@ -74,6 +74,7 @@ def decode(message, data):
             raw, at = varint(data, at)
         else:
             size, at = (8, at) if wire == FIXED64 else varint(data, at)
+            assert at + size <= len(data), f"{message}.{field} ends beyond the request"
             raw, at = data[at:at + size], at + size
         assert wire == (BYTES if repeated else WIRES.get(kind, BYTES)), f"{message}.{field} has type {wire}"
         name = json_name(field)

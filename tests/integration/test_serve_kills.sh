@@ -83,7 +83,10 @@ wait_until 60 later || fail "it does not go on: $(cat said)"
 end
 
 begin "segments that were cut or have a wrong byte"
+# One with a window stays as it is.
+intact=$(find store/slice -name '*.pkbpf' -printf '%s %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)
 for segment in store/*/*.pkbpf; do
+	[ "$segment" != "$intact" ] || continue
 	size=$(stat -c %s "$segment")
 	if [ $((RANDOM % 2)) = 0 ]; then
 		truncate -s $((RANDOM % (size + 1))) "$segment"
@@ -94,10 +97,7 @@ done
 : >store/slice/9999.pkbpf
 start store && wait_until 40 answers || fail "never ready: $(cat said)"
 end
-# 4: all that had events was damaged.
-"$pkbpf" query --store store --from -1h >/dev/null 2>err
-status=$?
-[ $status = 0 ] || [ $status = 4 ] || fail "query: status $status: $(tr '\n' ' ' <err)"
+"$pkbpf" query --store store --from -1h >/dev/null 2>err || fail "query: status $?: $(tr '\n' ' ' <err)"
 
 begin "a clock that was set back, and one that is set while it runs"
 faketime=/usr/lib/$(uname -m)-linux-gnu/faketime/libfaketime.so.1

@@ -91,11 +91,13 @@ told = [(x["comm"], x["cpu"]["total_ns"] / 1e9, x["offcpu"]["sleep_ns"] / 1e9, x
          x["ended_inside"]) for x in rows]
 print(f"  {name}: {told}")
 comm, cpu, sleep, life, faults, ended = told[0]
+accounted = cpu + rows[0]["offcpu"]["total_ns"] / 1e9
 if name == "leaving":
     right = comm == "python3" and 0.05 < cpu < 0.3 and 0.2 < sleep < 0.4 and 0.25 < life
 else:
     right = comm == "sleep" and 0.05 < cpu < 0.3 and 1.2 < sleep < 1.5 and life > 1.3
 checks.check(len(rows) == 1 and right and faults >= 10 and ended, name)
+checks.check(checks.close(accounted, life, 2, 0.02), f"{name}: CPU and off-CPU time are {accounted:.4f} s of {life:.4f} s")
 P
 }
 check_leaver leaving -p
