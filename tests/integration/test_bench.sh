@@ -16,13 +16,13 @@ grep -q -- "--fail-if-slower: wall of sleep 0.2: slower" err || fail "$(cat err)
 grep -q "2 against 1: slower" b.txt || fail "$(cat b.txt)"
 checker - "$here/../../user/bench/bench.schema.json" <<'P'
 import csv, json, sys, xml.etree.ElementTree as tree
-from checks import check, end
+from checks import check, end, not_checked
 document = json.load(open("b.json"))
 try:
     import jsonschema
     jsonschema.validate(document, json.load(open(sys.argv[1])))
 except ImportError:
-    print("NOT CHECKED: the schema, for want of jsonschema")
+    not_checked("the schema: no jsonschema")
 runs = document["runs"]
 check(len(runs) == 18, f"8 runs and a warm-up of each: {len(runs)}")
 for first in range(0, 18, 2):

@@ -48,13 +48,13 @@ grep -qE '^slowed;.*;parse_request [0-9]+ [0-9]+$' d.folded || fail "folded: $(h
 grep -q '| self | `parse_request` |' d.md || fail "markdown: $(cat d.md)"
 checker - d.json "$here/../../user/diff/diff.schema.json" <<'P'
 import json, sys, xml.etree.ElementTree as tree
-from checks import check, end
+from checks import check, end, not_checked
 document = json.load(open(sys.argv[1]))
 try:
     import jsonschema
     jsonschema.validate(document, json.load(open(sys.argv[2])))
 except ImportError:
-    print("NOT CHECKED: the schema, for want of jsonschema")
+    not_checked("the schema: no jsonschema")
 row = next(r for r in document["rows"] if r["level"] == "function_self" and r["name"] == "parse_request")
 check(row["verdict"] == "grew", f"parse_request grew: {row['verdict']}")
 # One interval in twenty of 95 % misses what is true.
@@ -92,7 +92,7 @@ cat >steps.c <<'END'
 
 int main(int count, char **arguments)
 {
-	for (int i = 0; i < 100 * count; i++) { /* count is 2 */
+	for (int i = 0; i < 200; i++) {
 		PKBPF_REGION("step");
 		usleep((unsigned int)atoi(arguments[1]));
 	}
@@ -117,13 +117,13 @@ run 1 diff steps1.json slower1.json --fail-if 'region[step].mean>+50%'
 grep -q "cannot be judged" err || fail "one value a side is judged: $(cat err)"
 checker - regions.json steps1.json steps2.json "$here/../../user/diff/diff.schema.json" <<'P'
 import json, sys
-from checks import check, close, end
+from checks import check, close, end, not_checked
 document, *reports = [json.load(open(path)) for path in sys.argv[1:4]]
 try:
     import jsonschema
     jsonschema.validate(document, json.load(open(sys.argv[4])))
 except ImportError:
-    print("NOT CHECKED: the schema, for want of jsonschema")
+    not_checked("the schema: no jsonschema")
 rows = {row["level"]: row for row in document["rows"] if row["level"].startswith("region_")}
 regions = [report["regions_by_name"][0] for report in reports]
 check(rows["region_count"]["base"]["value"] == 200 and rows["region_count"]["verdict"] == "same", "200 calls a run")
