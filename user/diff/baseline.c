@@ -276,6 +276,14 @@ static bool get_values(struct reading *reading, const struct diff_key *key)
 	return !reading->bytes.failed;
 }
 
+/* Regions have a kind of their own, and what a comparison derives is in no file. */
+static bool can_be(uint64_t kind, uint64_t level)
+{
+	return kind < PKBPF_PROFILE_KINDS && level < DIFF_LEVELS &&
+	       !diff_level_is_derived((uint32_t)level) &&
+	       (kind == PKBPF_PROFILE_CALLS || !diff_level_is_region((uint32_t)level));
+}
+
 static bool get_series(struct reading *reading)
 {
 	uint64_t count = packed_reader_number(&reading->bytes);
@@ -285,7 +293,7 @@ static bool get_series(struct reading *reading)
 		uint64_t level = packed_reader_number(&reading->bytes);
 		struct diff_key key = {(uint32_t)kind, (uint32_t)level, 0};
 
-		if (reading->bytes.failed || kind >= PKBPF_PROFILE_KINDS || level >= DIFF_LEVELS ||
+		if (reading->bytes.failed || !can_be(kind, level) ||
 		    !(level == DIFF_STACK ? get_stack(reading, &key.name)
 					  : get_name(reading, &key.name)) ||
 		    !get_values(reading, &key))

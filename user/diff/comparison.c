@@ -81,14 +81,24 @@ static bool add_rows(struct comparison *comparison, const struct measurement *si
 	return true;
 }
 
-/* Keys of a level that one side cannot have are no news. */
+static bool is_let_go(const struct measurement *side, const struct diff_key *key)
+{
+	struct diff_key let_go = {key->kind, DIFF_REGION_LET_GO, key->name};
+
+	return diff_level_is_region(key->level) && measurement_find(side, &let_go);
+}
+
+/* Keys of a level that one side cannot have are no news, and neither are regions of which one side
+ * lacks calls. */
 static void drop_one_sided(struct comparison *comparison)
 {
+	const struct measurement *base = comparison->sides[DIFF_BASE];
+	const struct measurement *new = comparison->sides[DIFF_NEW];
 	size_t count = 0;
 
 	array_foreach(&comparison->rows, row) {
-		if (comparison->sides[DIFF_BASE]->has_level[row->key.level] &&
-		    comparison->sides[DIFF_NEW]->has_level[row->key.level])
+		if (base->has_level[row->key.level] && new->has_level[row->key.level] &&
+		    !is_let_go(base, &row->key) && !is_let_go(new, &row->key))
 			comparison->rows.items[count++] = *row;
 	}
 	comparison->rows.count = count;
@@ -122,11 +132,6 @@ static bool add_region_values(struct comparison *comparison)
 			add_region_row(comparison, DIFF_REGION_P99, key.name);
 	}
 	return added;
-}
-
-static bool is_derived(const struct diff_row *row)
-{
-	return row->key.level >= DIFF_REGION_MEAN && row->key.level <= DIFF_REGION_P99;
 }
 
 /* ---- estimates ---- */
@@ -229,7 +234,7 @@ static void estimate_side(const struct comparing *comparing, int side, const str
 	const struct measurement *measurement = comparing->comparison->sides[side];
 	bool by_work = is_by_work(comparing, row->key.kind);
 
-	if (is_derived(row)) {
+	if (diff_level_is_derived(row->key.level)) {
 		region_values_estimate(&comparing->regions[side], row->key.level, row->key.name,
 				       estimate);
 		return;
@@ -254,7 +259,9 @@ static double estimate_row(const struct comparing *comparing, struct diff_row *r
 	runs = between_runs(comparing, &row->key, estimates, &run_freedom);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		const struct diff_estimate *estimate = &estimates[i];
-		double divisor = is_derived(row) ? 1 : divisor_of_kind(comparing, i, row->key.kind);
+		double divisor = diff_level_is_derived(row->key.level)
+					 ? 1
+					 : divisor_of_kind(comparing, i, row->key.kind);
 		double least = sampling_error(comparing, i, estimates);
 		bool by_slices = estimate->error > least && estimate->freedom > 0;
 		double inside = pow(fmax(estimate->error, least) / divisor, 2);
@@ -447,7 +454,7 @@ static void drop_unknown(struct comparison *comparison)
 	size_t count = 0;
 
 	array_foreach(&comparison->rows, row) {
-		if (!is_derived(row) ||
+		if (!diff_level_is_derived(row->key.level) ||
 		    (row->sides[DIFF_BASE].value > 0 && row->sides[DIFF_NEW].value > 0))
 			comparison->rows.items[count++] = *row;
 	}

@@ -188,14 +188,17 @@ static void describe(const struct comparison *comparison, const struct diff_row 
 	char interval[DIFF_WORDS_SIZE];
 	const char *name = diff_row_name(comparison, row);
 
+	bool is_derived = diff_level_is_derived(row->key.level);
+
 	diff_words_interval(interval, row);
-	snprintf(result->sentence, sizeof(result->sentence), "%s: %s%s%s %s -> %s per %s, %s%s%s%s",
+	snprintf(result->sentence, sizeof(result->sentence), "%s: %s%s%s %s -> %s%s%s, %s%s%s%s",
 		 result->expression, name[0] ? name : "all", name[0] ? " " : "",
 		 name[0] ? diff_words_level(row->key.level) : "",
 		 diff_words_value(base, &row->key, row->sides[DIFF_BASE].value),
 		 diff_words_value(new, &row->key, row->sides[DIFF_NEW].value),
-		 diff_words_per(&comparison->work), diff_words_change(change, row),
-		 interval[0] ? " (" : "", interval, interval[0] ? ")" : "");
+		 is_derived ? "" : " per ", is_derived ? "" : diff_words_per(&comparison->work),
+		 diff_words_change(change, row), interval[0] ? " (" : "", interval,
+		 interval[0] ? ")" : "");
 	text_append(result->sentence, sizeof(result->sentence), ": %s", verdict);
 }
 

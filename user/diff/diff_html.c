@@ -107,8 +107,12 @@ static void write_row(const struct comparison *comparison, const struct diff_row
 			diff_words_value(text, &row->key, row->sides[side].value));
 	fprintf(out, "<td class=\"change\">%s</td>", diff_words_change(text, row));
 	fprintf(out, "<td>%s</td>", diff_words_interval(text, row));
-	fprintf(out, "<td>%.1f</td><td>%.1f</td></tr>\n", 100 * row->sides[DIFF_BASE].share,
-		100 * row->sides[DIFF_NEW].share);
+	/* Regions lie within each other. */
+	if (diff_level_is_region(row->key.level))
+		fputs("<td>-</td><td>-</td></tr>\n", out);
+	else
+		fprintf(out, "<td>%.1f</td><td>%.1f</td></tr>\n", 100 * row->sides[DIFF_BASE].share,
+			100 * row->sides[DIFF_NEW].share);
 }
 
 static void write_table(const struct diff_document *document, uint32_t kind, FILE *out)
@@ -183,7 +187,7 @@ static void write_head(const struct diff_document *document, FILE *out)
 	}
 	fputs("<dt>Values</dt><dd>per ", out);
 	put_name(out, diff_words_per(&comparison->work));
-	fputs("</dd></dl>\n", out);
+	fprintf(out, "%s</dd></dl>\n", diff_words_per_call(comparison));
 	for (size_t i = 0; i < count; i++) {
 		fputs("<p class=\"note\">", out);
 		put_name(out, notes[i]);

@@ -60,7 +60,8 @@ static int markdown_write(const struct diff_document *document, FILE *out)
 	char text[2048], notes[DIFF_NOTES_MAX][512];
 	size_t count = diff_words_notes(comparison, notes);
 
-	fprintf(out, "## Profile: base against new, per %s\n\n", diff_words_per(&comparison->work));
+	fprintf(out, "## Profile: base against new, per %s%s\n\n",
+		diff_words_per(&comparison->work), diff_words_per_call(comparison));
 	for (size_t i = 0; i < document->condition_count; i++) {
 		const struct diff_condition_result *result = &document->conditions[i];
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/hash_map.h"
+#include "base/text_append.h"
 #include "diff/diff_format.h"
 #include "diff/diff_words.h"
 #include "profile/kind_table.h"
@@ -39,9 +41,7 @@ static const enum diff_level order[] = {
 	DIFF_PROCESS,	   DIFF_CONTAINER,   DIFF_SELF,	      DIFF_TOTAL,      DIFF_REGION_TIME,
 	DIFF_REGION_COUNT, DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
 };
-/* How many things there are: not each figure of them. */
-static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF,
-						 DIFF_REGION_MEAN};
+static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF};
 
 /* Where nothing can be judged, the reader judges: what is known of processes is shown. */
 static bool is_listed(const struct diff_row *row)
@@ -177,6 +177,52 @@ static void write_heading(const struct page *page, uint32_t kind)
 	fprintf(page->out, page->document->color ? "\n\x1b[1m%s\x1b[0m\n" : "\n%s\n", text);
 }
 
+/* Regions and counted functions of which no figure is listed; fewer without memory. */
+static size_t count_regions_unlisted(const struct page *page)
+{
+	struct hash_map names = {0}; /* name -> is any of its figures listed? */
+	size_t unlisted = 0;
+
+	array_foreach(&page->comparison->rows, row) {
+		bool is_listed_now = is_listed(row), added;
+		uint64_t *is_any;
+
+		if (!diff_level_is_region(row->key.level))
+			continue;
+		is_any = hash_map_get(&names, row->key.name, 0, &added);
+		if (!is_any)
+			break;
+		unlisted += added;
+		unlisted -= is_listed_now && !*is_any;
+		*is_any |= is_listed_now;
+	}
+	hash_map_done(&names);
+	return unlisted;
+}
+
+/* "12 functions, 3 regions"; "" when all are listed. */
+static void count_unlisted(const struct page *page, uint32_t kind, char *text, size_t size)
+{
+	char counted[DIFF_WORDS_SIZE];
+
+	text[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(counted_levels); i++) {
+		size_t count = count_rows(page, kind, counted_levels[i], false) -
+			       count_rows(page, kind, counted_levels[i], true);
+
+		if (count)
+			text_append(text, size, "%s%s", text[0] ? ", " : "",
+				    diff_words_counted(counted, count, counted_levels[i]));
+	}
+	if (kind == PKBPF_PROFILE_CALLS) {
+		size_t count = count_regions_unlisted(page);
+
+		if (count)
+			text_append(text, size, "%s%s", text[0] ? ", " : "",
+				    diff_words_counted(counted, count, DIFF_REGION_TIME));
+	}
+}
+
 /* The largest of what may be noise, so that a reader sees how small it is. */
 static const struct diff_row *largest_same(const struct page *page, uint32_t kind)
 {
@@ -196,32 +242,23 @@ static const struct diff_row *largest_same(const struct page *page, uint32_t kin
 static void write_rest(const struct page *page, uint32_t kind)
 {
 	const struct diff_row *largest = largest_same(page, kind);
-	char text[1024] = "", counted[DIFF_WORDS_SIZE], change[DIFF_WORDS_SIZE], name[256];
-	char interval[DIFF_WORDS_SIZE];
-	size_t length = 0;
+	char text[1024], change[DIFF_WORDS_SIZE], name[256], interval[DIFF_WORDS_SIZE];
 
-	for (size_t i = 0; i < ARRAY_SIZE(counted_levels); i++) {
-		size_t count = count_rows(page, kind, counted_levels[i], false) -
-			       count_rows(page, kind, counted_levels[i], true);
-
-		if (count)
-			length += (size_t)snprintf(
-				text + length, sizeof(text) - length, "%s%s",
-				length ? ", " : "No significant change: ",
-				diff_words_counted(counted, count, counted_levels[i]));
-	}
-	if (largest && length < sizeof(text)) {
+	count_unlisted(page, kind, text, sizeof(text));
+	if (!text[0])
+		return;
+	if (largest) {
 		diff_words_interval(interval, largest);
-		snprintf(text + length, sizeof(text) - length, "; largest: %s %s%s%s%s",
-			 escape_terminal(name, sizeof(name),
-					 diff_row_name(page->comparison, largest)),
-			 diff_words_change(change, largest), interval[0] ? " (" : "", interval,
-			 interval[0] ? ")" : "");
+		text_append(text, sizeof(text), "; largest: %s %s%s%s%s",
+			    escape_terminal(name, sizeof(name),
+					    diff_row_name(page->comparison, largest)),
+			    diff_words_change(change, largest), interval[0] ? " (" : "", interval,
+			    interval[0] ? ")" : "");
 	}
-	if (text[0])
-		text_wrap_lines(page->out, page->width,
-				&(struct text_wrapping){.label = "", .lines = 2, .next_indent = 2},
-				text);
+	text_wrap_lines(page->out, page->width,
+			&(struct text_wrapping){
+				.label = "No significant change: ", .lines = 2, .next_indent = 2},
+			text);
 }
 
 static int write_kind(const struct page *page, uint32_t kind)

@@ -135,6 +135,12 @@ const char *diff_words_per(const struct diff_work *work)
 	return work->name;
 }
 
+const char *diff_words_per_call(const struct comparison *comparison)
+{
+	return comparison->kinds_mask & 1U << PKBPF_PROFILE_CALLS ? "; mean, p50 and p99 per call"
+								  : "";
+}
+
 const char *diff_words_level(uint32_t level)
 {
 	static const char *const words[DIFF_LEVELS] = {
@@ -152,6 +158,7 @@ const char *diff_words_level(uint32_t level)
 		[DIFF_REGION_P99] = "p99",
 		[DIFF_REGION_MEASURED] = "calls",
 		[DIFF_REGION_BUCKET] = "calls",
+		[DIFF_REGION_LET_GO] = "calls",
 	};
 
 	return words[level];
@@ -159,10 +166,10 @@ const char *diff_words_level(uint32_t level)
 
 char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t level)
 {
-	const char *plural = level == DIFF_PROCESS	 ? "processes"
-			     : level == DIFF_CONTAINER	 ? "containers"
-			     : level == DIFF_REGION_MEAN ? "regions"
-							 : "functions";
+	const char *plural = level == DIFF_PROCESS	   ? "processes"
+			     : level == DIFF_CONTAINER	   ? "containers"
+			     : diff_level_is_region(level) ? "regions"
+							   : "functions";
 	char number[HUMAN_SIZE];
 
 	snprintf(text, DIFF_WORDS_SIZE, "%s", human_counted(number, count, plural));
@@ -252,6 +259,34 @@ static void note_hosts(const struct comparison *comparison, char notes[DIFF_NOTE
 		     "The sides are of different hosts: a change may be one of the machine.");
 }
 
+static size_t count_let_go(const struct comparison *comparison)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		array_foreach(&comparison->sides[i]->series, series)
+			count += series->key.level == DIFF_REGION_LET_GO &&
+				 (i == DIFF_BASE ||
+				  !measurement_find(comparison->sides[DIFF_BASE], &series->key));
+	}
+	return count;
+}
+
+static void note_let_go(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512],
+			size_t *count)
+{
+	size_t functions = count_let_go(comparison);
+	char number[HUMAN_SIZE], text[512];
+
+	if (!functions || !(comparison->kinds_mask & 1U << PKBPF_PROFILE_CALLS))
+		return;
+	snprintf(text, sizeof(text),
+		 "Not compared: %s with missing calls on a side. Their probes cost more than "
+		 "--probe-cost and were detached.",
+		 human_counted(number, functions, "functions"));
+	note(notes, count, text);
+}
+
 size_t diff_words_notes(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512])
 {
 	size_t count = 0;
@@ -259,6 +294,7 @@ size_t diff_words_notes(const struct comparison *comparison, char notes[DIFF_NOT
 	note_noise(comparison, notes, &count);
 	note_runs(comparison, notes, &count);
 	note_losses(comparison, notes, &count);
+	note_let_go(comparison, notes, &count);
 	note_hosts(comparison, notes, &count);
 	return count;
 }

@@ -22,6 +22,8 @@ char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row
 char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
 /* "second", "run", "request": what values are per */
 const char *diff_words_per(const struct diff_work *work);
+/* Behind that of a whole page: what is per call instead; "" without regions. */
+const char *diff_words_per_call(const struct comparison *comparison);
 /* "process", "self", … */
 const char *diff_words_level(uint32_t level);
 /* "12 functions", "1 process" */

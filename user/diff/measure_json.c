@@ -143,19 +143,17 @@ static bool add_regions(struct measurement *measurement, const json_t *report)
 {
 	const json_t *region, *regions = json_object_get(report, "regions_by_name");
 	bool added = true;
-	char name[NAME_BYTES];
 	size_t i;
 
 	json_array_foreach(regions, i, region)
 	{
 		const json_t *calls = json_object_get(region, "calls");
 
-		snprintf(name, sizeof(name), "%s", text_of(region, "name"));
 		added = added &&
 			measure_region(
 				measurement,
 				&(struct region_figures){
-					.name = name,
+					.name = text_of(region, "name"),
 					.time_ns = number_of(region, "wall_ns"),
 					.calls = number_of(region, calls ? "calls" : "count"),
 					.measured = number_of(region, "count"),

@@ -2,6 +2,7 @@
 #include "diff/measure_regions.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/cleanup.h"
 #include "diff/region_values.h"
@@ -19,12 +20,15 @@ static bool add(struct measurement *measurement, enum diff_level level, const ch
 
 bool measure_region(struct measurement *measurement, const struct region_figures *figures)
 {
+	char name[REGION_NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%s", figures->name);
 	measurement->kinds_mask |= 1U << PKBPF_PROFILE_CALLS;
 	if (figures->is_let_go)
-		return true;
-	return add(measurement, DIFF_REGION_TIME, figures->name, figures->time_ns) &&
-	       add(measurement, DIFF_REGION_COUNT, figures->name, figures->calls) &&
-	       add(measurement, DIFF_REGION_MEASURED, figures->name, figures->measured);
+		return add(measurement, DIFF_REGION_LET_GO, name, 1);
+	return add(measurement, DIFF_REGION_TIME, name, figures->time_ns) &&
+	       add(measurement, DIFF_REGION_COUNT, name, figures->calls) &&
+	       add(measurement, DIFF_REGION_MEASURED, name, figures->measured);
 }
 
 static bool add_buckets(struct measurement *measurement, const struct profile *profile,

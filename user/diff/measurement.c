@@ -20,6 +20,7 @@ const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_REGION_P99] = "region_p99",
 	[DIFF_REGION_MEASURED] = "region_measured",
 	[DIFF_REGION_BUCKET] = "region_bucket",
+	[DIFF_REGION_LET_GO] = "region_let_go",
 };
 
 bool diff_names_init(struct diff_names *names)

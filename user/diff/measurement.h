@@ -33,12 +33,18 @@ enum diff_level {
 	DIFF_REGION_P99,
 	DIFF_REGION_MEASURED, /* calls with a wall time; no row */
 	DIFF_REGION_BUCKET,   /* calls in a bucket of a histogram; no row */
+	DIFF_REGION_LET_GO,   /* calls are missing: the region is not compared; no row */
 	DIFF_LEVELS,
 };
 
 static inline bool diff_level_is_region(uint32_t level)
 {
-	return level >= DIFF_REGION_TIME && level <= DIFF_REGION_BUCKET;
+	return level >= DIFF_REGION_TIME && level <= DIFF_REGION_LET_GO;
+}
+/* Values that a comparison derives: per call, whatever work was done. */
+static inline bool diff_level_is_derived(uint32_t level)
+{
+	return level >= DIFF_REGION_MEAN && level <= DIFF_REGION_P99;
 }
 /* Of functions and stacks. */
 static inline bool diff_level_is_stacks(uint32_t level)

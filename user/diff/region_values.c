@@ -13,7 +13,7 @@
 
 void region_bucket_name(char text[REGION_BUCKET_SIZE], uint32_t index, const char *region)
 {
-	snprintf(text, REGION_BUCKET_SIZE, "%u:%s", index, region);
+	snprintf(text, REGION_BUCKET_SIZE, "%u:%.*s", index, REGION_NAME_SIZE - 1, region);
 }
 
 static int compare(const void *left, const void *right)
@@ -23,6 +23,15 @@ static int compare(const void *left, const void *right)
 	if (a->region != b->region)
 		return a->region < b->region ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static double sum_of(const struct diff_series *series)
+{
+	double sum = 0;
+
+	array_foreach(&series->values, value)
+		sum += value->value;
+	return sum;
 }
 
 static bool add_bucket(struct region_values *values, const struct diff_series *series)
@@ -41,7 +50,7 @@ static bool add_bucket(struct region_values *values, const struct diff_series *s
 	if (!bucket)
 		return false;
 	*bucket = (struct region_bucket_series){string_pool_add(texts, end + 1), (uint32_t)index,
-						series};
+						series, sum_of(series)};
 	return bucket->region != STRING_POOL_NONE;
 }
 
@@ -82,8 +91,10 @@ static void estimate_quotient(const struct region_values *values, const struct d
 	resampling_estimate(values->resampling, series, whole, true, estimate);
 	estimate->sum = estimate->share;
 	estimate->error = estimate->share_error;
+	/* A time is no part of all. */
+	estimate->share = estimate->share_error = 0;
 	resampling_quotients_between_runs(values->resampling, series, whole, &squares, &freedom);
-	error = freedom > 0 ? estimate->share * sqrt(squares / freedom / (freedom + 1)) : 0;
+	error = freedom > 0 ? estimate->sum * sqrt(squares / freedom / (freedom + 1)) : 0;
 	if (error < estimate->error)
 		return;
 	estimate->error = error;
@@ -107,18 +118,8 @@ static void estimate_mean(const struct region_values *values, uint32_t region,
 struct distribution_of {
 	const struct region_bucket_series *buckets;
 	size_t count;
-	double *calls; /* of each bucket */
-	double all;
+	double all; /* calls in all of them */
 };
-
-static double sum_of(const struct diff_series *series)
-{
-	double sum = 0;
-
-	array_foreach(&series->values, value)
-		sum += value->value;
-	return sum;
-}
 
 /* The time that a part of the calls stays below; ret_bucket: in which it is. */
 static double time_at(const struct distribution_of *distribution, double part, size_t *ret_bucket)
@@ -127,12 +128,13 @@ static double time_at(const struct distribution_of *distribution, double part, s
 	size_t i = 0;
 	double low, high;
 
-	while (i + 1 < distribution->count && below + distribution->calls[i] < rank)
-		below += distribution->calls[i++];
+	while (i + 1 < distribution->count && below + distribution->buckets[i].calls < rank)
+		below += distribution->buckets[i++].calls;
 	*ret_bucket = i;
 	low = (double)histogram_bucket_low(distribution->buckets[i].index);
 	high = low * (1 + 1 / 16.0) + 1;
-	return low + (high - low) * fmin(fmax((rank - below) / distribution->calls[i], 0), 1);
+	return low +
+	       (high - low) * fmin(fmax((rank - below) / distribution->buckets[i].calls, 0), 1);
 }
 
 /* Calls in buckets up to this one, in each slice. */
@@ -181,29 +183,36 @@ static void estimate_percentile(const struct region_values *values,
 	estimate->error = hypot(estimate->error, BUCKET_ERROR * estimate->sum);
 }
 
+static size_t first_bucket(const struct region_values *values, uint32_t region)
+{
+	size_t first = 0, end = values->buckets.count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (values->buckets.items[middle].region < region)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
 static void find_percentile(const struct region_values *values, uint32_t region, double part,
 			    struct diff_estimate *estimate)
 {
-	size_t first = 0, end = values->buckets.count;
+	size_t first = first_bucket(values, region);
 	const struct diff_series *calls = series_of(values, DIFF_REGION_MEASURED, region);
 	struct distribution_of distribution = {0};
 
-	while (first < end && values->buckets.items[first].region != region)
-		first++;
-	while (first + distribution.count < end &&
-	       values->buckets.items[first + distribution.count].region == region)
+	for (size_t i = first;
+	     i < values->buckets.count && values->buckets.items[i].region == region; i++) {
 		distribution.count++;
-	if (!distribution.count || !calls)
-		return;
-	distribution.buckets = &values->buckets.items[first];
-	distribution.calls = calloc(distribution.count, sizeof(*distribution.calls));
-	for (size_t i = 0; distribution.calls && i < distribution.count; i++) {
-		distribution.calls[i] = sum_of(distribution.buckets[i].series);
-		distribution.all += distribution.calls[i];
+		distribution.all += values->buckets.items[i].calls;
 	}
-	if (distribution.all > 0)
+	distribution.buckets = values->buckets.items + first;
+	if (calls && distribution.all > 0)
 		estimate_percentile(values, &distribution, part, calls, estimate);
-	free(distribution.calls);
 }
 
 void region_values_estimate(const struct region_values *values, enum diff_level level,

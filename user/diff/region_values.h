@@ -9,14 +9,17 @@
 
 #include "diff/resampling.h"
 
+/* Names of regions are cut at this size, NUL included. */
+#define REGION_NAME_SIZE 1024
 /* A bucket of a region is a series named "INDEX:NAME". */
-#define REGION_BUCKET_SIZE 1056
+#define REGION_BUCKET_SIZE (REGION_NAME_SIZE + 12)
 void region_bucket_name(char text[REGION_BUCKET_SIZE], uint32_t index, const char *region);
 
 struct region_bucket_series {
 	uint32_t region; /* text */
 	uint32_t index;
 	const struct diff_series *series;
+	double calls; /* in all slices */
 };
 
 /* Of a measurement, which is borrowed. */

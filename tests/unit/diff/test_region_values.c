@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests for diff/region_values: means and percentiles of regions whose calls are known one by one,
  * and what of a change is more than their scatter. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/array.h"
 #include "diff/baseline.h"
 #include "diff/diff_condition.h"
+#include "diff/diff_words.h"
 #include "diff/measure_regions.h"
 #include "diff/region_values.h"
 #include "side_fixture.h"
@@ -80,6 +82,8 @@ static void values_are_those_of_the_calls(void **state)
 	assert_float_equal(row(DIFF_REGION_TIME)->sides[DIFF_BASE].value,
 			   SLICES * (98 + 2 * 10) * MS, 0.01 * SLICES * OF_EACH * MS);
 	assert_float_equal(row(DIFF_REGION_MEAN)->sides[DIFF_BASE].value, 1.18 * MS, 0.02 * MS);
+	assert_float_equal(row(DIFF_REGION_MEAN)->sides[DIFF_BASE].share, 0, 0);
+	assert_float_equal(row(DIFF_REGION_MEAN)->sides[DIFF_BASE].share_error, 0, 0);
 	assert_float_equal(row(DIFF_REGION_P50)->sides[DIFF_BASE].value, MS, 0.032 * MS);
 	assert_float_equal(row(DIFF_REGION_P99)->sides[DIFF_BASE].value, 10 * MS, 0.5 * MS);
 	for (int level = DIFF_REGION_TIME; level <= DIFF_REGION_P99; level++)
@@ -118,7 +122,7 @@ static void what_runs_differ_by_is_no_change(void **state)
 		assert_int_equal(row((enum diff_level)level)->verdict, DIFF_SAME);
 }
 
-static enum diff_condition_outcome outcome_of(const char *text)
+static struct diff_condition_result check(const char *text)
 {
 	struct diff_condition_result result;
 	struct diff_condition condition;
@@ -126,7 +130,12 @@ static enum diff_condition_outcome outcome_of(const char *text)
 
 	assert_int_equal(diff_condition_parse(text, &condition, &error), 0);
 	diff_condition_check(&condition, text, &sides.comparison, &result);
-	return result.outcome;
+	return result;
+}
+
+static enum diff_condition_outcome outcome_of(const char *text)
+{
+	return check(text).outcome;
 }
 
 static void conditions_name_figures_of_regions(void **state)
@@ -146,6 +155,18 @@ static void conditions_name_figures_of_regions(void **state)
 	assert_int_equal(outcome_of("?region[stop].mean>+20%"), DIFF_CONDITION_PASSED);
 }
 
+/* Sums are per unit of work; what a call takes is not. */
+static void conditions_say_per_what_a_figure_is(void **state)
+{
+	(void)state;
+	fill(DIFF_BASE, "step", 0, MS, 1);
+	fill(DIFF_NEW, "step", 0, MS, 1.5);
+	assert_int_equal(sides_compare(&sides, RUN), 0);
+	assert_non_null(strstr(check("region[step].total>+20%").sentence, " per run, +"));
+	assert_null(strstr(check("region[step].mean>+20%").sentence, "per"));
+	assert_null(strstr(check("region[step].p50>+20%").sentence, "per"));
+}
+
 static void one_value_a_side_is_not_judged(void **state)
 {
 	(void)state;
@@ -163,6 +184,9 @@ static void one_value_a_side_is_not_judged(void **state)
 
 static void a_function_that_was_let_go_has_no_figures(void **state)
 {
+	char notes[DIFF_NOTES_MAX][512];
+	size_t count;
+
 	(void)state;
 	fill(DIFF_BASE, "step", 0, MS, 1);
 	fill(DIFF_NEW, "step", 0, MS, 1);
@@ -170,9 +194,62 @@ static void a_function_that_was_let_go_has_no_figures(void **state)
 		assert_true(measure_region(&sides.items[side],
 					   &(struct region_figures){"f", 5, 5, 5, side == 0}));
 	assert_int_equal(sides_compare(&sides, RUN), 0);
-	assert_null(comparison_find(&sides.comparison,
-				    &(struct diff_key){CALLS, DIFF_REGION_MEAN,
-						       string_pool_add(sides.names.texts, "f")}));
+	for (uint32_t level = 0; level < DIFF_LEVELS; level++) {
+		struct diff_key key = sides_key(&sides, CALLS, (enum diff_level)level, "f");
+
+		assert_null(comparison_find(&sides.comparison, &key));
+	}
+	count = diff_words_notes(&sides.comparison, notes);
+	assert_non_null(strstr(notes[count - 1], "Not compared: 1 function with missing calls"));
+}
+
+static void long_names_have_percentiles(void **state)
+{
+	char name[2000];
+
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	fill(DIFF_BASE, name, 0, MS, 1);
+	fill(DIFF_NEW, name, 0, MS, 1);
+	assert_int_equal(sides_compare(&sides, RUN), 0);
+	name[REGION_NAME_SIZE - 1] = '\0';
+	assert_float_equal(sides_row(&sides, CALLS, DIFF_REGION_P50, name)->sides[DIFF_BASE].value,
+			   MS, 0.032 * MS);
+}
+
+/* Would be a second row of the same key. */
+static void a_baseline_with_what_a_comparison_derives_is_refused(void **state)
+{
+	static const struct {
+		uint32_t kind;
+		enum diff_level level;
+	} refused[] = {{CALLS, DIFF_REGION_MEAN},
+		       {CALLS, DIFF_REGION_P99},
+		       {PKBPF_PROFILE_CPU, DIFF_REGION_TIME}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct measurement measurement, read;
+		char *bytes = NULL;
+		size_t size;
+		FILE *out = open_memstream(&bytes, &size);
+
+		measurement_init(&measurement, &sides.names);
+		assert_true(measurement_begin_slice(&measurement, &(struct diff_slice){0}));
+		assert_true(measurement_put(
+			&measurement,
+			&(struct diff_key){refused[i].kind, refused[i].level,
+					   string_pool_add(sides.names.texts, "step")},
+			0, 5, 0));
+		assert_int_equal(baseline_write(&measurement, out), 0);
+		assert_int_equal(fclose(out), 0);
+		measurement_init(&read, &sides.names);
+		assert_int_equal(baseline_read(&read, bytes, size, NULL), -EBADMSG);
+		measurement_done(&read);
+		measurement_done(&measurement);
+		free(bytes);
+	}
 }
 
 static void a_baseline_keeps_distributions(void **state)
@@ -209,9 +286,12 @@ int main(void)
 		TEST(a_slower_region_is_found_in_all_but_its_count),
 		TEST(what_runs_differ_by_is_no_change),
 		TEST(conditions_name_figures_of_regions),
+		TEST(conditions_say_per_what_a_figure_is),
 		TEST(one_value_a_side_is_not_judged),
 		TEST(a_function_that_was_let_go_has_no_figures),
+		TEST(long_names_have_percentiles),
 		TEST(a_baseline_keeps_distributions),
+		TEST(a_baseline_with_what_a_comparison_derives_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
