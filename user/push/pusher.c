@@ -33,7 +33,8 @@
 #define CURSORS		"cursor"
 #define NAME_SIZE	80
 /* With that many refusals in a row, it is asked more rarely. */
-#define REFUSALS_MAX 5
+#define REFUSALS_MAX  5
+#define CANNOT_ENCODE "cannot encode the request as protobuf; set encoding = json"
 
 struct target_state {
 	uint64_t next_ns; /* of the next try, CLOCK_MONOTONIC */
@@ -147,6 +148,21 @@ static void note_dropped(struct pusher *pusher, struct target_state *state)
 	pthread_mutex_unlock(&pusher->lock);
 }
 
+/* Counts as dropped what no further attempt can send. */
+static void note_refusal(struct pusher *pusher, const struct push_target *target,
+			 struct target_state *state, const char *what, const char *why)
+{
+	bool is_first = !state->refusals;
+
+	pthread_mutex_lock(&pusher->lock);
+	if (++state->refusals >= REFUSALS_MAX)
+		state->next_ns = clock_now_ns() + PUSH_BACKOFF_MAX_SECONDS * NS_PER_SECOND;
+	state->dropped++;
+	pthread_mutex_unlock(&pusher->lock);
+	if (is_first)
+		say(pusher, target, what, why);
+}
+
 /* ---- requests ---- */
 
 enum sent { SENT, SENT_LATER, SENT_NEVER };
@@ -207,13 +223,7 @@ static enum sent post(struct pusher *pusher, const struct push_target *target,
 		note_failure(pusher, target, state, answer.retry_after_seconds, why);
 		return SENT_LATER;
 	}
-	if (!state->refusals)
-		say(pusher, target, "refused, and left out", why);
-	pthread_mutex_lock(&pusher->lock);
-	if (++state->refusals >= REFUSALS_MAX)
-		state->next_ns = clock_now_ns() + PUSH_BACKOFF_MAX_SECONDS * NS_PER_SECOND;
-	state->dropped++;
-	pthread_mutex_unlock(&pusher->lock);
+	note_refusal(pusher, target, state, "refused, and left out", why);
 	return SENT_NEVER;
 }
 
@@ -275,9 +285,12 @@ static enum sent post_otlp(struct pusher *pusher, const struct push_target *targ
 		&body, &size);
 	if (!err)
 		return post(pusher, target, state, target->where, body, size);
-	note_failure(pusher, target, state, 0,
-		     err == -ENOMEM ? "out of memory" : "a request cannot be encoded");
-	return err == -ENOMEM ? SENT_LATER : SENT_NEVER;
+	if (err == -ENOMEM) {
+		note_failure(pusher, target, state, 0, "out of memory");
+		return SENT_LATER;
+	}
+	note_refusal(pusher, target, state, "left out", CANNOT_ENCODE);
+	return SENT_NEVER;
 }
 
 static void push_otlp(struct pusher *pusher, const struct push_target *target,
