@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "export/pprof/proto_writer.h"
+#include "export/proto_writer.h"
 #include "push/otlp_fields.h"
 
 /* JSON without blanks but at its end: that of our own writers. */

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "account_scenario.h"
-#include "export/pprof/proto_writer.h"
+#include "export/proto_writer.h"
 
 static void numbers_are_varints_and_zero_is_left_out(void **state)
 {

@@ -12,7 +12,7 @@
 #include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "export/formats.h"
-#include "export/pprof/proto_writer.h"
+#include "export/proto_writer.h"
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
 #include "rows/cgroup_label.h"

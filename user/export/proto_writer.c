@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The wire format of protocol buffers.
-#include "export/pprof/proto_writer.h"
+#include "export/proto_writer.h"
 
 #include <string.h>
 
