@@ -62,6 +62,12 @@ END
 "$pkbpf" -q -e cpu -o live.lines.csv -p $target -d 0.5 >said 2>&1 || fail "status $?: $(cat said)"
 grep -q '^cpu,.*/hot.c,[56],burn,count,' live.lines.csv || fail "lines are not looked up for a file of lines: $(head -n 3 live.lines.csv)"
 
+echo "  a table of lines without any says why"
+"$pkbpf" -e cpu -o bare.pkbpf -p $target -d 0.3 >said 2>&1 || fail "status $?: $(cat said)"
+"$pkbpf" report bare.pkbpf -o bare.lines.csv -o bare.functions.csv >said 2>&1 || fail "status $?: $(cat said)"
+[ "$(wc -l <bare.lines.csv)" = 1 ] || fail "lines without --lines: $(head -n 3 bare.lines.csv)"
+[ "$(grep -c '^pkbpf: bare.lines.csv: No source line is known' said)" = 1 ] || fail "nothing says why there are no lines: $(cat said)"
+
 echo "  what was written since is not shown"
 echo "/* other text */" >hot.c
 "$pkbpf" report -q hot.pkbpf --by-line >changed.txt 2>err.txt || fail "status $?: $(cat err.txt)"

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "base/timed_wait.h"
+#include "rows/line_rows.h"
 
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
@@ -475,6 +476,8 @@ int output_plan_write(struct output_plan *plan, enum output_part part, struct re
 
 		if (!output->file || output->format->only_stacks != (part == OUTPUT_STACKS))
 			continue;
+		if (output->format->needs_lines && !line_rows_known(results->profile))
+			console_note(console, "%s: %s", output->path, LINE_ROWS_NONE);
 		err = write_output(plan, output, results, settings, user, &error);
 		if (err == 0 || (err == -EPIPE && strcmp(output->path, "-") == 0))
 			continue;

@@ -11,10 +11,6 @@
 #include "rows/human.h"
 #include "rows/line_rows.h"
 
-#define NO_LINES                                                                                   \
-	"No source line is known. Native programs need debug information (DWARF) in their files "  \
-	"or debug files; recordings need --lines or --by-line when they are made."
-
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 
 static void add_line(struct text_table *table, const struct text_report *report,
@@ -105,6 +101,7 @@ int text_all_lines(const struct text_report *report)
 		is_known = is_known || is_known_of_kind;
 	}
 	if (!err && !is_known)
-		text_wrap(report->out, report->width, "", 0, has_rows ? NO_LINES : TEXT_NOTHING);
+		text_wrap(report->out, report->width, "", 0,
+			  has_rows ? LINE_ROWS_NONE : TEXT_NOTHING);
 	return err;
 }

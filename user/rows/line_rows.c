@@ -165,6 +165,21 @@ void line_rows_done(struct line_rows *lines)
 	*lines = (struct line_rows){0};
 }
 
+bool line_rows_known(const struct profile *profile)
+{
+	static const struct function_table_options options = {.lines = true, .merge = true};
+	struct function_table *functions = function_table_new(profile, &options);
+	size_t row_count;
+	bool known;
+
+	profile_rows(profile, &row_count);
+	known = !row_count || !functions;
+	for (uint32_t i = 0; !known && i < function_table_count(functions); i++)
+		known = has_line(function_table_get(functions, i));
+	function_table_free(functions);
+	return known;
+}
+
 const char *line_rows_text(const struct line_rows *lines, const struct line_row *row,
 			   const struct profile *profile, struct source_text *sources)
 {

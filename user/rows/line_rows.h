@@ -3,12 +3,18 @@
 #ifndef PKBPF_ROWS_LINE_ROWS_H
 #define PKBPF_ROWS_LINE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "profile/function_table.h"
 #include "profile/profile.h"
 #include "symbol/source_text.h"
+
+/* Instead of lines where there is none. */
+#define LINE_ROWS_NONE                                                                             \
+	"No source line is known. Native programs need debug information (DWARF) in their files "  \
+	"or debug files; recordings need --lines or --by-line when they are made."
 
 struct line_row {
 	uint32_t function; /* in functions: one for each line of a function */
@@ -31,6 +37,8 @@ struct line_rows {
 int line_rows_init(struct line_rows *lines, const struct profile *profile,
 		   enum pkbpf_profile_kind kind);
 void line_rows_done(struct line_rows *lines);
+/* Has any kind a line? Also true without stacks and without memory: then nothing says why. */
+bool line_rows_known(const struct profile *profile);
 /* Text of the line, see symbol/source_text.h; NULL: it cannot be read, or sources is NULL. */
 const char *line_rows_text(const struct line_rows *lines, const struct line_row *row,
 			   const struct profile *profile, struct source_text *sources);
