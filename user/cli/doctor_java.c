@@ -62,6 +62,19 @@ static int read_layout(uint32_t pid, struct file_servers *servers, const struct 
 	return err ? err : hotspot_layout_read(memory, &image, *ret_bias, layout);
 }
 
+const char *doctor_java_remedy(int err)
+{
+	switch (err) {
+	case -EPERM:
+	case -EACCES:
+		return "run as root, or with CAP_SYS_PTRACE";
+	case -ESRCH:
+		return "the process has exited";
+	default:
+		return "try again when the JVM has started";
+	}
+}
+
 static void print_code(struct hotspot_process *process, const struct hotspot_layout *layout)
 {
 	const struct hotspot_process_ops nothing = {0};
@@ -75,18 +88,19 @@ static void print_code(struct hotspot_process *process, const struct hotspot_lay
 			hotspot_process_look(process, &nothing, hotspot_process_next_look(process));
 
 	if (result < 0) {
-		printf("Java: its code heaps cannot be read (%s); try again when the JVM has "
-		       "started\n",
-		       strerror(-result));
+		printf("Java: its code heaps cannot be read (%s); %s\n", strerror(-result),
+		       doctor_java_remedy(result));
 		return;
 	}
 	blobs = hotspot_process_blob_count(process);
 	for (size_t i = 0; i < blobs; i++)
 		count += hotspot_process_blob(process, i)->method != 0;
-	printf("Java %s: %s compiled methods and %s other pieces of code;\n"
+	/* More is left to read: these are some of them. */
+	printf("Java %s: %s%s compiled methods and %s other pieces of code;\n"
 	       "      compiled, inlined and interpreted methods are shown in user stacks\n",
 	       escape_terminal(version, sizeof(version), layout->version),
-	       human_count(methods, count), human_count(others, blobs - count));
+	       result > 0 ? "at least " : "", human_count(methods, count),
+	       human_count(others, blobs - count));
 	if (hotspot_process_dropped(process))
 		printf("      %" PRIu64 " more are left out: the maximum is %d pieces of code\n",
 		       hotspot_process_dropped(process), HOTSPOT_MAX_BLOBS);
@@ -114,10 +128,8 @@ bool doctor_java(uint32_t pid, struct file_servers *servers, const char *maps)
 	}
 	process = err ? NULL : hotspot_process_new(&layout, bias, &memory);
 	if (!process) {
-		printf("Java: the JVM's description of its code cannot be read (%s); run as root, "
-		       "or "
-		       "again when the JVM has started\n",
-		       strerror(err ? -err : ENOMEM));
+		printf("Java: the JVM's description of its code cannot be read (%s); %s\n",
+		       strerror(err ? -err : ENOMEM), doctor_java_remedy(err));
 		return false;
 	}
 	print_code(process, &layout);
