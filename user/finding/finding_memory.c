@@ -24,14 +24,19 @@ static int64_t own_growth(const struct resource_row *row)
 		       : row->memory.rss_growth_bytes;
 }
 
+/* Is this as much as it has had, but for little? Unknown peaks prove nothing. */
+static bool is_at_peak(const struct resource_row *row)
+{
+	return finding_percent((double)row->memory.rss_bytes, (double)row->memory.peak_rss_bytes) >=
+	       PEAK_PERCENT;
+}
+
 /* Who began inside has grown by all it has, and who had more before fills up again what it gave
  * back: no leak. */
 static bool grows(const struct resource_row *row)
 {
 	return row->known & ROW_HAS_RSS && !row->started_inside && own_growth(row) > 0 &&
-	       (!row->memory.peak_rss_bytes ||
-		finding_percent((double)row->memory.rss_bytes,
-				(double)row->memory.peak_rss_bytes) >= PEAK_PERCENT);
+	       (!row->memory.peak_rss_bytes || is_at_peak(row));
 }
 
 /* Of memory that rises and falls, known of processes that were looked at over time. */
@@ -50,6 +55,7 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	struct finding_stacks pages = {.kind = PKBPF_PROFILE_MEMORY};
 	struct finding_stacks faults = {.kind = PKBPF_PROFILE_FAULTS};
 	double growth = 0, swinging = 0, rss = 0, rate;
+	bool all_at_peak = true, is_swinging;
 	char buffer[HUMAN_SIZE];
 
 	for (size_t i = 0; i < activity->group->count; i++) {
@@ -60,9 +66,11 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 		else
 			swinging += swinging_growth(series, row);
 		rss += (double)row->memory.rss_bytes;
+		all_at_peak = all_at_peak && is_at_peak(row);
 	}
 	if (finding_seconds(analysis->rows) <= 0)
 		return;
+	is_swinging = swinging > growth;
 	growth += swinging;
 	rate = growth / finding_seconds(analysis->rows);
 	finding.severity = finding_percent(growth, rss);
@@ -75,8 +83,9 @@ static void find_growth(const struct analysis *analysis, const struct activity *
 	if (!finding_set_place(&finding, "of its resident pages", analysis, activity, &pages))
 		finding_set_place(&finding, "of its page faults", analysis, activity, &faults);
 	finding_say(finding.evidence,
-		    swinging > 0 ? "RSS %s at the end: it rises and falls, but its lows rise"
-				 : "RSS %s, the most it has had",
+		    is_swinging	  ? "RSS %s at the end; it fluctuates, but its minima rise"
+		    : all_at_peak ? "RSS %s, its peak"
+				  : "RSS %s at the end",
 		    human_bytes(buffer, (uint64_t)rss));
 	finding_say(finding.next,
 		    "record for longer: a leak grows on, a cache or the loading of data "

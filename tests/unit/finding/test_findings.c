@@ -77,7 +77,7 @@ static void growth_is_found_with_what_faults(void **state)
 	assert_int_equal(findings.count, 1);
 	expect(&findings, "memory_grows",
 	       "python3 9120: memory grows by 3.10 MiB/s, 85 % of its page faults in "
-	       "`list_append`; RSS 71.0 MiB, the most it has had. Next: record for "
+	       "`list_append`; RSS 71.0 MiB, its peak. Next: record for "
 	       "longer: a leak grows on, a cache or the loading of data ends");
 }
 
