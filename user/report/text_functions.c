@@ -65,27 +65,30 @@ static int write_functions(const struct text_report *report, const struct tally 
 	return err;
 }
 
-/* Whoever wrote the Python program looks for its functions, not for those of the C libraries. */
-static int write_python(const struct text_report *report, const struct tally *tally)
+size_t text_python_count(const struct tally *tally)
 {
-	const struct kind_ops *kind = kind_ops_of(tally->kind);
+	size_t count = 0;
+
+	while (count < tally->function_count && tally->by_python[count].python)
+		count++;
+	return count;
+}
+
+int text_python_table(const struct text_report *report, const struct tally *tally,
+		      const char *title, size_t shown)
+{
 	const struct text_column columns[] = {
 		{.title = "self"},
-		{.title = kind_measure(kind)},
+		{.title = kind_measure(kind_ops_of(tally->kind))},
 		{.title = "total"},
-		{.title = "function", .left = true, .flexible = true},
+		{.title = title, .left = true, .flexible = true},
 	};
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
 		text_table_new(columns, ARRAY_SIZE(columns));
-	size_t available = 0, shown;
 	char buffer[HUMAN_SIZE];
-	int err;
 
 	if (!table)
 		return -ENOMEM;
-	while (available < tally->function_count && tally->by_python[available].python)
-		available++;
-	shown = available < report->options->top ? available : report->options->top;
 	for (size_t i = 0; i < shown; i++) {
 		const struct tally_function *row = &tally->by_python[i];
 
@@ -94,11 +97,21 @@ static int write_python(const struct text_report *report, const struct tally *ta
 		text_table_cell(table, human_share(buffer, row->total, tally->weight));
 		text_table_cell(table, function_table_get(tally->functions, row->function)->name);
 	}
+	return text_table_write(table, report->width, report->out);
+}
+
+/* The author of a Python program looks for its functions, not for those of the C libraries. */
+static int write_python(const struct text_report *report, const struct tally *tally)
+{
+	size_t available = text_python_count(tally);
+	size_t shown = available < report->options->top ? available : report->options->top;
+	int err;
+
 	if (!shown)
 		return 0;
 	text_heading(report, "%s: hottest Python functions by self (with native code they call)",
-		     kind->title);
-	err = text_table_write(table, report->width, report->out);
+		     kind_ops_of(tally->kind)->title);
+	err = text_python_table(report, tally, "function", shown);
 	if (!err)
 		text_more(report, available - shown, "functions");
 	return err;

@@ -60,6 +60,11 @@ void text_findings(const struct text_report *report, const struct findings *find
 /* Only for a kind that has rows. */
 int text_processes(const struct text_report *report, const struct tally *tally);
 int text_functions(const struct text_report *report, const struct tally *tally);
+/* Functions of Python by self with the native code they call. */
+size_t text_python_count(const struct tally *tally);
+/* A table of the first `shown` of them, with this title of their column. */
+int text_python_table(const struct text_report *report, const struct tally *tally,
+		      const char *title, size_t shown);
 /* Nothing where no line is known, as *ret_known says. */
 int text_lines(const struct text_report *report, enum pkbpf_profile_kind kind, bool *ret_known);
 /* The same of all kinds, or why there is nothing. */
