@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "finding/results.h"
 #include "rows/figure_table.h"
+#include "rows/human.h"
 
 #define DAY ((int64_t)(86400 * NS_PER_SECOND))
 /* Fewer of its hours are the night of a day, or its business. */
@@ -214,6 +215,8 @@ static void write_value(int what, double value, FILE *out)
 
 static void write_limit(const struct capacity_figure *figure, double limit, FILE *out)
 {
+	char days[HUMAN_SIZE];
+
 	if (!limit)
 		fprintf(out, "limit unknown");
 	else if (!figure->meets_limit)
@@ -225,8 +228,8 @@ static void write_limit(const struct capacity_figure *figure, double limit, FILE
 	else if (figure->days_to_limit < 1)
 		fprintf(out, "within a day");
 	else
-		fprintf(out, "in %.0f day%s", figure->days_to_limit,
-			figure->days_to_limit < 1.5 ? "" : "s");
+		fprintf(out, "in %s",
+			human_counted(days, human_whole(rint(figure->days_to_limit)), "days"));
 }
 
 void capacity_write_text(const struct capacity *capacity, FILE *out)
