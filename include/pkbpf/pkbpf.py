@@ -204,6 +204,7 @@ def _name_thread(thread):
     text = thread.name.encode("utf-8", "replace")
     if len(text) > 15:
         text = text[:8] + b"~" + text[-6:]
+        text = text.decode("utf-8", "ignore").encode()  # no half characters
     try:
         with open(f"/proc/self/task/{thread.native_id}/comm", "wb", buffering=0) as file:
             file.write(text)

@@ -34,7 +34,7 @@ gc.disable()
 import wave  # noqa: E402, F401
 for _ in range(7):
     gc.collect()
-threads = [threading.Thread(target=work, name=name) for name in ("loader-1", "a-long-name-of-a-worker-12")]
+threads = [threading.Thread(target=work, name=name) for name in ("loader-1", "a-long-name-of-a-worker-12", "aaaaaaa\u00e4-cut-\u00e4bbbbb")]
 for thread in threads:
     thread.start()
 for thread in threads:

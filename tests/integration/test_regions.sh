@@ -82,7 +82,7 @@ checker - <<-'CHECK'
 	# The end of the interpreter collects, too.
 	check(7 <= regions.get("gc generation 2", 0) <= 9, f"seven collections: {regions}")
 	check(regions.get("import wave") == 1, "a module is imported once")
-	check({"early", "loader-1", "a-long-n~ker-12"} <= names, f"threads have their names: {names}")
+	check({"early", "loader-1", "a-long-n~ker-12", "aaaaaaa~bbbbb"} <= names, f"threads have their names: {names}")
 	regions, names = read("unasked.json")
 	check(not regions, f"no regions without being asked: {regions}")
 	check("loader-1" not in names, f"no names without being asked: {names}")
