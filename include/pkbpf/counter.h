@@ -199,8 +199,8 @@ enum pkbpf_loss {
 	  "regions, threads, cgroups and readings of memory of slices left out (too many)")        \
 	X(FUNCTIONS_UNKNOWN, PKBPF_LOSS_NONE, "names of --function that meant no function")        \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
-	  "ms of reading resource usage at the interval's ends (CPUs overloaded: CPU times and "   \
-	  "counts of processes may be off by as much)")
+	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
+	  "may be off by as much)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -19,7 +19,7 @@ Once, at the start of a program that wants them:
 
     pkbpf.gc_regions()                              # runs of the garbage collector: "gc generation 2"
     pkbpf.import_regions()                          # modules that are imported later: "import json"
-    pkbpf.thread_names()                            # threads are called for the kernel as in Python
+    pkbpf.thread_names()                            # copies Python's thread names to the kernel
 
 A region is two calls of sys.audit(), which returns at once unless somebody has installed an audit
 hook; pkbpf puts probes on it from outside. While nobody looks, a region costs about a tenth of a
@@ -209,12 +209,12 @@ def _name_thread(thread):
         with open(f"/proc/self/task/{thread.native_id}/comm", "wb", buffering=0) as file:
             file.write(text)
     except OSError:
-        pass  # it has ended
+        pass  # the thread has exited
 
 
 def thread_names():
-    """Names of threading.Thread become those of the kernel, as CPython 3.14 does by itself; that of
-    the main thread stays the program's."""
+    """Copies names of threading.Thread to the kernel, as CPython 3.14 does itself; the main thread
+    keeps the program's name."""
     begin = getattr(threading.Thread, "_bootstrap_inner", None)
     if begin is None or sys.version_info >= (3, 14) or getattr(begin, "is_named", False):
         return

@@ -107,7 +107,7 @@ static void print_v8(struct target *target, const char *path, const struct v8_im
 
 	escape_terminal(shown, sizeof(shown), path);
 	printf("\nV8 %u.%u (%s): %s\n", image->major, image->minor, shown,
-	       image->layout ? "JavaScript functions are known, inlined ones too"
+	       image->layout ? "JavaScript functions are symbolized, including inlined ones"
 			     : v8_image_trouble(image));
 	target->has_v8 |= image->layout != NULL;
 }

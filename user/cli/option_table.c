@@ -252,8 +252,8 @@ static const struct option_row rows[] = {
 	{'d', "duration", "TIME",
 	 "10, 10s, 500ms, 5m; default: until Ctrl-C or the exit of all targets", EVENTS,
 	 .form = OPTION_DURATION, AT(live.duration_ns),
-	 .text = "A command still running at that time goes on to its end, and pkbpf waits for it: "
-		 "Ctrl-C ends it, or timeout(1) in front of it."},
+	 .text = "A command still running then is not stopped: pkbpf waits for its exit. Stop it "
+		 "with Ctrl-C or run it under timeout(1)."},
 	{0, "counters", NULL,
 	 "count instructions, cycles, cache and branch misses of the targets, where the CPU shows "
 	 "its counters",

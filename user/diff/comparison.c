@@ -241,7 +241,7 @@ static void estimate_side(const struct comparing *comparing, int side, const str
 	}
 	resampling_estimate(comparing->resampling[side], measurement_find(measurement, &row->key),
 			    whole_of(measurement, &row->key), by_work, estimate);
-	/* When a region is entered during a run says nothing of how often it is. */
+	/* The scatter of entries within a run does not estimate the scatter of their count. */
 	if (by_work && diff_level_is_region(row->key.level))
 		estimate->error = estimate->freedom = 0;
 }
@@ -314,7 +314,7 @@ static void judge_by_change(struct diff_row *row, double error)
 	row->low = row->change - reach;
 	row->high = row->change + reach;
 	if (row->has_ratio) {
-		/* More than all of it cannot go. */
+		/* A decrease cannot exceed the base. */
 		row->low = fmax(row->low, -row->sides[DIFF_BASE].value);
 		row->ratio_low = row->low / row->sides[DIFF_BASE].value;
 		row->ratio_high = row->high / row->sides[DIFF_BASE].value;

@@ -27,8 +27,8 @@ enum diff_level {
 	DIFF_STACK,	 /* a stack with its comm; named by a number in diff_names.stacks */
 	/* Of regions and counted functions, with PKBPF_PROFILE_CALLS; see diff/region_values.h. */
 	DIFF_REGION_TIME,  /* wall time */
-	DIFF_REGION_COUNT, /* how often it was left; calls */
-	DIFF_REGION_MEAN,  /* of a call; of comparisons alone, as the percentiles */
+	DIFF_REGION_COUNT, /* times left, or calls of a counted function */
+	DIFF_REGION_MEAN,  /* per call; derived by the comparison, like the percentiles */
 	DIFF_REGION_P50,
 	DIFF_REGION_P99,
 	DIFF_REGION_MEASURED, /* calls with a wall time; no row */

@@ -163,7 +163,7 @@ static void estimate_percentile(const struct region_values *values,
 				const struct distribution_of *distribution, double part,
 				const struct diff_series *calls, struct diff_estimate *estimate)
 {
-	/* That of independent calls at least. */
+	/* Lower bound: the error for independent calls. */
 	double reach = sqrt(part * (1 - part) / distribution->all);
 	struct diff_series below = {0};
 	size_t bucket, other;

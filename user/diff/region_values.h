@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Mean and percentiles of the wall time of regions on one side, with standard errors. That of a
- * percentile is the one of the share of calls below it, turned into a time by the distribution
- * (Woodruff 1952), and that of its histogram, whose buckets are 6 % wide.
+ * Mean and percentiles of the wall time of regions on one side, with standard errors. A
+ * percentile's error combines the error of the share of calls below it, converted to time by the
+ * distribution (Woodruff 1952), and the bucket width of 6 %.
  */
 #ifndef PKBPF_DIFF_REGION_VALUES_H
 #define PKBPF_DIFF_REGION_VALUES_H

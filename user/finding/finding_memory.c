@@ -39,7 +39,7 @@ static bool grows(const struct resource_row *row)
 	       (!row->memory.peak_rss_bytes || is_at_peak(row));
 }
 
-/* Of memory that rises and falls, known of processes that were looked at over time. */
+/* Growth of fluctuating memory, for processes with a memory series. */
 static double swinging_growth(const struct memory_rows *series, const struct resource_row *row)
 {
 	for (size_t i = 0; i < series->count; i++)

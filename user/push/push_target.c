@@ -98,7 +98,9 @@ static int set_encoding(struct push_target *target, const char *value, struct er
 	target->is_protobuf = strcmp(value, "protobuf") == 0;
 	return target->is_protobuf || strcmp(value, "json") == 0
 		       ? 0
-		       : error_set(error, EINVAL, "encoding: expected json or protobuf");
+		       : error_set(error, EINVAL,
+				   "invalid value '%s' for encoding: expected json or protobuf",
+				   value);
 }
 
 static int set_key(struct push_target *target, const struct ini_entry *entry, struct error *error)
@@ -150,7 +152,7 @@ static int check_targets(const struct push_targets *targets, struct error *error
 		if (target->has_encoding && target->way != PUSH_OTLP &&
 		    target->way != PUSH_OTLP_PROFILES)
 			return error_set(error, EINVAL,
-					 "[push %s]: encoding is of otlp and otlp-profiles",
+					 "[push %s]: encoding requires otlp or otlp-profiles",
 					 target->name);
 	}
 	return 0;

@@ -156,10 +156,9 @@ static void add_losses(char *text, const struct summary *summary)
 			text_append(text, TEXT_SIZE, "lost: %s: %s; ", counter_table[i].text,
 				    human_count(a, info->counters[i]));
 	if (info->counters[PKBPF_COUNTER_ACCOUNT_EDGES_MS])
-		text_append(
-			text, TEXT_SIZE,
-			"CPUs overloaded: CPU times may be off by %s ms, the time to read them; ",
-			human_count(a, info->counters[PKBPF_COUNTER_ACCOUNT_EDGES_MS]));
+		text_append(text, TEXT_SIZE,
+			    "CPU times may be off by %s ms (reading them took that long); ",
+			    human_count(a, info->counters[PKBPF_COUNTER_ACCOUNT_EDGES_MS]));
 }
 
 static void add_stacks(char *text, const struct summary *summary)

@@ -22,7 +22,7 @@ struct runtime {
 
 static const struct runtime runtimes[] = {
 	{"node", "node", NULL, NULL, "JavaScript",
-	 "they are known of Node 18, 20, 22 and 24 on x86-64, others need --perf-basic-prof "
+	 "Node 18, 20, 22 and 24 on x86-64 need no option; start others with --perf-basic-prof "
 	 "--interpreted-frames-native-stack"},
 	{"java", "libjvm.so", NULL, NULL, "Java",
 	 "\"pkbpf doctor --pid PID\" has the reason and the remedy"},

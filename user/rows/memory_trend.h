@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Does memory grow that rises and falls? Lows tell: what a program gives back each time is no leak.
- * The time is divided into eight parts; the lows of these have to rise with a risk of less than
+ * Detects growth of fluctuating memory by its minima: memory that is freed each time is no leak.
+ * The time is divided into eight parts; the minima of these have to rise with a risk of less than
  * 1 % that their order is one of chance (Mann 1945), and in the second half of the time, too, in
- * which a start or a cache that fills is over. Growth is the median of the slopes between lows
+ * which a start or a cache that fills is over. Growth is the median of the slopes between minima
  * (Theil 1950, Sen 1968).
  */
 #ifndef PKBPF_ROWS_MEMORY_TREND_H

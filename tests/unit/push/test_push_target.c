@@ -65,8 +65,10 @@ static void a_push_has_one_way_and_its_options(void **state)
 		{"[push a]\notlp = http://h/\nevents = cpuu\n", "unknown kind"},
 		{"[push a]\notlp = http://h/v1/metrics\nencoding = protobuf\n", NULL},
 		{"[push a]\nencoding = json\notlp-profiles = http://h/\n", NULL},
-		{"[push a]\notlp = http://h/\nencoding = xml\n", "expected json or protobuf"},
-		{"[push a]\npyroscope = http://h/\nencoding = json\n", "encoding is of otlp"},
+		{"[push a]\notlp = http://h/\nencoding = xml\n",
+		 "invalid value 'xml' for encoding: expected json or protobuf"},
+		{"[push a]\npyroscope = http://h/\nencoding = json\n",
+		 "encoding requires otlp or otlp-profiles"},
 		{"[push a]\notpl = http://h/\n", "did you mean otlp?"},
 	};
 

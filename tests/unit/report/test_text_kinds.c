@@ -253,8 +253,8 @@ static void programs_of_each_runtime_are_advised_how_to_have_names(void **state)
 	static const struct {
 		const char *comm, *advice;
 	} rows[] = {
-		{"node", "JavaScript functions without names; they are known of Node 18, 20, 22 "
-			 "and 24 on x86-64, others need --perf-basic-prof"},
+		{"node", "JavaScript functions without names; Node 18, 20, 22 "
+			 "and 24 on x86-64 need no option; start others with --perf-basic-prof"},
 		{"java", "Java functions without names; \"pkbpf doctor --pid PID\""},
 		{"dotnet", ".NET functions without names; start it with DOTNET_PerfMapEnabled=1"},
 		{"ruby", "--yjit-perf (3.3 and later), interpreted ones in rbspy."},
