@@ -41,20 +41,33 @@ static int list_add(struct cpu_list *list, uint32_t number)
 	return 0;
 }
 
-/* "3" or "0-7" */
+int cpu_list_parse_range(const char **text, uint32_t *ret_first, uint32_t *ret_last)
+{
+	const char *at = *text;
+	uint32_t first, last;
+	int err = parse_number(&at, &first);
+
+	last = first;
+	if (!err && *at == '-') {
+		at++;
+		err = parse_number(&at, &last);
+	}
+	if (err || last < first)
+		return -EINVAL;
+	*text = at;
+	*ret_first = first;
+	*ret_last = last;
+	return 0;
+}
+
 static int parse_range(const char **text, struct cpu_list *list)
 {
 	uint32_t first, last;
-	int err = parse_number(text, &first);
+	int err = cpu_list_parse_range(text, &first, &last);
 
-	last = first;
-	if (!err && **text == '-') {
-		(*text)++;
-		err = parse_number(text, &last);
-	}
 	if (err)
 		return err;
-	if (last < first || (list->count && first <= list->items[list->count - 1].number))
+	if (list->count && first <= list->items[list->count - 1].number)
 		return -EINVAL;
 	for (uint32_t cpu = first; cpu <= last && !err; cpu++)
 		err = list_add(list, cpu);

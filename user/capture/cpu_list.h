@@ -22,6 +22,9 @@ struct cpu_list { /* zero-initialized: empty; ascending, no repeats */
 	uint32_t version; /* of a watched list: changes with the list */
 };
 
+/* Parses "3" or "0-7" and moves *text behind it. -EINVAL: malformed, descending or beyond
+ * CPU_LIST_MAX; *text and the outputs stay. */
+int cpu_list_parse_range(const char **text, uint32_t *ret_first, uint32_t *ret_last);
 /* Parses "0-3,5,7-8\n" and replaces the list; arrivals are 0. -EINVAL: malformed, descending or
  * beyond CPU_LIST_MAX; -ENOMEM. */
 int cpu_list_parse(const char *text, struct cpu_list *list);

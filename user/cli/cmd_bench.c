@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Options of `pkbpf bench`. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/parse_value.h"
 #include "bench/bench_format.h"
 #include "bench/bench_limit.h"
+#include "capture/cpu_list.h"
 #include "cli/bench_run.h"
 #include "cli/command_table.h"
 
@@ -170,25 +170,14 @@ static int parse_unit(void *context, const char *value, struct error *error)
 	return 0;
 }
 
-/* "3" or "0-7"; leaves *at behind it. */
 static bool add_cpus(const char **at, cpu_set_t *cpus)
 {
-	unsigned long first, last;
-	char *end;
+	uint32_t first, last;
 
-	if (!isdigit((unsigned char)**at))
+	if (cpu_list_parse_range(at, &first, &last) < 0 || last >= CPU_SETSIZE)
 		return false;
-	first = last = strtoul(*at, &end, 10);
-	if (*end == '-') {
-		if (!isdigit((unsigned char)end[1]))
-			return false;
-		last = strtoul(end + 1, &end, 10);
-	}
-	if (last < first || last >= CPU_SETSIZE)
-		return false;
-	for (unsigned long cpu = first; cpu <= last; cpu++)
+	for (uint32_t cpu = first; cpu <= last; cpu++)
 		CPU_SET(cpu, cpus);
-	*at = end;
 	return true;
 }
 

@@ -52,6 +52,20 @@ static void refuses_nonsense_and_keeps_the_list(void **state)
 	cpu_list_done(&list);
 }
 
+static void a_range_leaves_the_text_behind_it(void **state)
+{
+	const char *text = "2-3,0";
+	uint32_t first = 9, last = 9;
+
+	assert_int_equal(cpu_list_parse_range(&text, &first, &last), 0);
+	assert_int_equal(first, 2);
+	assert_int_equal(last, 3);
+	assert_string_equal(text, ",0");
+	assert_int_equal(cpu_list_parse_range(&text, &first, &last), -EINVAL);
+	assert_string_equal(text, ",0");
+	assert_int_equal(first, 2);
+}
+
 static void reads_the_cpus_of_this_machine(void **state)
 {
 	struct cpu_list list = {0};
@@ -80,6 +94,7 @@ int main(void)
 		cmocka_unit_test(parses_ranges_and_single_cpus),
 		cmocka_unit_test(replaces_what_was_in_the_list),
 		cmocka_unit_test(refuses_nonsense_and_keeps_the_list),
+		cmocka_unit_test(a_range_leaves_the_text_behind_it),
 		cmocka_unit_test(reads_the_cpus_of_this_machine),
 		cmocka_unit_test(sees_that_a_cpu_has_been_away),
 	};
