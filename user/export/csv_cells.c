@@ -24,11 +24,24 @@ void csv_u64(struct csv_cells *cells, uint64_t value)
 	fprintf(cells->out, "%" PRIu64, value);
 }
 
-void csv_percent(struct csv_cells *cells, uint64_t part, uint64_t total)
+void csv_i64(struct csv_cells *cells, int64_t value)
 {
 	begin_cell(cells);
+	fprintf(cells->out, "%" PRId64, value);
+}
+
+void csv_decimal(struct csv_cells *cells, double value)
+{
+	begin_cell(cells);
+	fprintf(cells->out, "%.3f", value);
+}
+
+void csv_percent(struct csv_cells *cells, uint64_t part, uint64_t total)
+{
 	if (total)
-		fprintf(cells->out, "%.3f", 100 * (double)part / (double)total);
+		csv_decimal(cells, 100 * (double)part / (double)total);
+	else
+		begin_cell(cells);
 }
 
 void csv_end(struct csv_cells *cells)

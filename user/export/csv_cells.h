@@ -21,6 +21,8 @@ struct csv_cells {
  * does not apply. */
 void csv_text(struct csv_cells *cells, const char *text);
 void csv_u64(struct csv_cells *cells, uint64_t value);
+void csv_i64(struct csv_cells *cells, int64_t value);
+void csv_decimal(struct csv_cells *cells, double value); /* three places */
 /* A part of a total; empty when the total is 0. */
 void csv_percent(struct csv_cells *cells, uint64_t part, uint64_t total);
 void csv_end(struct csv_cells *cells);
