@@ -303,6 +303,14 @@ static void write_conditions(const struct page *page)
 						page->document->conditions[i].sentence));
 }
 
+/* Of seven kinds and more the other lines alone fill the page. */
+static size_t rows_per_table(size_t kinds, size_t tables)
+{
+	size_t others = LINES_OF_HEAD + LINES_OF_KIND * kinds;
+
+	return others < LINES_MAX && tables ? (LINES_MAX - others) / tables : 1;
+}
+
 static int text_write(const struct diff_document *document, FILE *out)
 {
 	const struct comparison *comparison = document->comparison;
@@ -320,7 +328,7 @@ static int text_write(const struct diff_document *document, FILE *out)
 
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		tables += has_table(&page, kind);
-	page.rows = (LINES_MAX - LINES_OF_HEAD - LINES_OF_KIND * kinds) / (tables ? tables : 1);
+	page.rows = rows_per_table(kinds, tables);
 	if (!document->without_head)
 		write_head(&page);
 	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)

@@ -127,6 +127,29 @@ static void markdown_says_when_nothing_changed(void **state)
 	assert_null(strstr(text, "| process"));
 }
 
+/* Their headings alone are more than the page has lines. */
+static void text_of_all_kinds_has_a_row_of_each_table(void **state)
+{
+	char name[16];
+
+	(void)state;
+	sides_done(&sides);
+	sides_init(&sides, (1U << PKBPF_PROFILE_KINDS) - 1);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (int i = 0; i < 10; i++) {
+			sides_slice(&sides, (enum diff_side)side, NS_PER_SECOND, 0);
+			for (int app = 0; app < 20; app++) {
+				snprintf(name, sizeof(name), "app%d", app);
+				sides_add(&sides, (enum diff_side)side,
+					  sides_key(&sides, PKBPF_PROFILE_CPU, DIFF_PROCESS, name),
+					  (side ? 150 : 100) * MS + i * 1000, 0);
+			}
+		}
+	assert_int_equal(sides_compare(&sides, (struct diff_work){.per = DIFF_PER_SECOND}), 0);
+	write_as("text", 0);
+	assert_has(" ... and 19 more (--full)\n");
+}
+
 static void junit_tells_failures_from_errors(void **state)
 {
 	(void)state;
@@ -160,9 +183,13 @@ static void formats_are_found_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(json_has_sides_method_and_rows),	TEST(json_of_work_has_its_amounts),
-		TEST(markdown_has_what_changed_alone),	TEST(markdown_says_when_nothing_changed),
-		TEST(junit_tells_failures_from_errors), cmocka_unit_test(formats_are_found_by_name),
+		TEST(json_has_sides_method_and_rows),
+		TEST(json_of_work_has_its_amounts),
+		TEST(markdown_has_what_changed_alone),
+		TEST(markdown_says_when_nothing_changed),
+		TEST(junit_tells_failures_from_errors),
+		cmocka_unit_test(formats_are_found_by_name),
+		TEST(text_of_all_kinds_has_a_row_of_each_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
