@@ -119,7 +119,7 @@ def main():
             file.write(PYTHON)
         subprocess.run(["cc", "-O2", f"-I{root}/include", "-o", f"{folder}/regions", f"{folder}/regions.c"], check=True)
         look = [pkbpf, "-q", "-e", "offcpu", "--regions", "-o", f"{folder}/out.json", "--"]
-        environment = dict(os.environ, PYTHONPATH=f"{root}/include/pkbpf")
+        environment = dict(os.environ, PYTHONPATH=f"{root}/include/python")
         hit = min(hit_price(pkbpf, f"{folder}/regions") for _ in range(rounds))
         print(f"one hit of a probe {hit:.0f} ns")
         print(f"{'ns per region':<14} {'unwatched':>10} {'watched':>10} {'in hits':>8}")

@@ -96,11 +96,11 @@ begin "files that are in the program are those of the tree"
 while read -r name; do
 	mkdir -p unpacked
 	"$pkbpf" unpack --to unpacked "$name" || fail "$name: status $?"
-	original=$(find "$here/../../include/pkbpf" "$here/../../user/manual/examples" "$here/../../user/export/json" "$here/../../user/diff" \
+	original=$(find "$here/../../include/pkbpf" "$(dirname "$pkbpf")" "$here/../../user/manual/examples" "$here/../../user/export/json" "$here/../../user/diff" \
 		"$(dirname "$pkbpf")/manual" -maxdepth 1 -name "$name" | head -n 1)
 	cmp -s "$original" "unpacked/$name" || fail "$name is another than '$original'"
 done <names
-for name in pkbpf.h pkbpf.py pkbpf.1 serve.conf report.schema.json; do
+for name in pkbpf.h pkbpf.py pkbpf-python.zip pkbpf.1 serve.conf report.schema.json; do
 	grep -qx "$name" names || fail "there is no $name"
 done
 "$pkbpf" unpack pkbpf.h nothing >out 2>err

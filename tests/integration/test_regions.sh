@@ -7,7 +7,7 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 evidence=(said)
 
-marker=$here/../../include/pkbpf
+marker=$here/../../include/python
 target=
 cleanup() {
 	[ -n "$target" ] && kill "$target" 2>/dev/null

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `pkbpf unpack`: writes what belongs beside the program: headers, the module of Python, the
+/* `pkbpf unpack`: writes what belongs beside the program: headers, the package of Python, the
  * manual, completions, examples. */
 #include <errno.h>
 #include <limits.h>
@@ -99,7 +99,7 @@ static const struct option_row own_options[] = {
 const struct command_row command_unpack = {
 	.name = "unpack",
 	.synopsis = "unpack [--to FOLDER] [NAME]...",
-	.summary = "Writes pkbpf.h, pkbpf.py, manual, completions, examples; or lists them",
+	.summary = "Writes pkbpf.h, Python's package, manual, completions, examples; or lists them",
 	.options = (const char *const[]){NULL},
 	.own_options = own_options,
 	.own_size = sizeof(struct unpack_options),

@@ -8,7 +8,7 @@ import sys
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(here, "../../../include/pkbpf"), "/usr/share/pkbpf"]
+sys.path[:0] = [os.path.join(here, "../../../include/python"), "/usr/share/pkbpf"]
 import pkbpf  # noqa: E402
 
 

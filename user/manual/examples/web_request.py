@@ -11,7 +11,7 @@ import threading
 import time
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(here, "../../../include/pkbpf"), "/usr/share/pkbpf"]
+sys.path[:0] = [os.path.join(here, "../../../include/python"), "/usr/share/pkbpf"]
 import pkbpf  # noqa: E402
 
 

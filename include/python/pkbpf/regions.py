@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Marks regions of a Python program for `pkbpf --regions`. One file, no dependency.
+"""Marks regions of a Python program for `pkbpf --regions`. No dependency: as a file of its own,
+pkbpf.py, it needs nothing else of this package.
 
     import pkbpf
 
@@ -9,6 +10,9 @@
 
     @pkbpf.region("predict")                        # each call; of a generator, from the first value
     def predict(x): ...                             # that is asked for to the end
+
+    @pkbpf.region                                   # the same, with the name of the function
+    def predict(x): ...
 
     async with pkbpf.region("handler"):             # may wait for others of its loop
         ...
@@ -30,6 +34,8 @@ Names are cut at 63 bytes of UTF-8. Regions of a thread nest, up to 32 deep. `wi
 it consists of; `async with` is meant for them. Seen in CPython 3.8 and newer; elsewhere regions do
 nothing.
 """
+from __future__ import annotations
+
 import contextvars
 import functools
 import gc
@@ -37,6 +43,9 @@ import importlib
 import inspect
 import sys
 import threading
+from typing import Any, Callable, TypeVar, overload
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 __all__ = ["gc_regions", "import_regions", "items", "region", "thread_names"]
 
@@ -100,7 +109,7 @@ class _Region:
             self._marks.pop(key, None)
         return mark
 
-    def __call__(self, function):
+    def __call__(self, function: _Function) -> _Function:
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
@@ -158,13 +167,20 @@ def _still_open(entry):
     return entry
 
 
+@overload
+def region(name: _Function) -> _Function: ...
+@overload
+def region(name: object, items: int = 0) -> _Region: ...
 @functools.lru_cache(maxsize=1024)
 def region(name, items=0):
-    """A region of this name; items: what it works on, for items per second."""
+    """A region of this name; items: what it works on, for items per second. Of a function: the
+    function, each call of which is a region of its name."""
+    if inspect.isroutine(name):
+        return _Region(name.__qualname__, items)(name)
     return _Region(name, items)
 
 
-def items(count):
+def items(count: int) -> None:
     """Adds to the items of the innermost region that this thread has open with `with`."""
     _audit("pkbpf.items", b"\0%d" % count)
 
@@ -177,14 +193,14 @@ def _mark_collection(phase, info):
         collection.__exit__()
 
 
-def gc_regions():
+def gc_regions() -> None:
     """Each run of the garbage collector becomes a region."""
     callbacks = getattr(gc, "callbacks", None)
     if callbacks is not None and _mark_collection not in callbacks:
         callbacks.append(_mark_collection)
 
 
-def import_regions():
+def import_regions() -> None:
     """Each module that is loaded from now on becomes a region, with those that it imports inside."""
     bootstrap = getattr(importlib, "_bootstrap", None)
     load = getattr(bootstrap, "_find_and_load", None)
@@ -212,7 +228,7 @@ def _name_thread(thread):
         pass  # the thread has exited
 
 
-def thread_names():
+def thread_names() -> None:
     """Copies names of threading.Thread to the kernel, as CPython 3.14 does itself; the main thread
     keeps the program's name."""
     begin = getattr(threading.Thread, "_bootstrap_inner", None)
