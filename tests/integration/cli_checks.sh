@@ -7,12 +7,15 @@ spinner=
 # shellcheck disable=SC2034 # prelude.sh shows them
 evidence=(out err)
 
-# run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"
+# run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"; again where nobody had a CPU to be sampled on
 run() {
 	local expected=$1 status
 	shift
-	"$pkbpf" "$@" >out 2>err
-	status=$?
+	for _ in 1 2 3 4 5; do
+		"$pkbpf" "$@" >out 2>err
+		status=$?
+		[ $status = 4 ] && [ "$expected" != 4 ] && grep -q 'no samples' err || break
+	done
 	[ "$status" = "$expected" ] || fail "exit status $status instead of $expected: pkbpf $*"
 }
 
@@ -38,7 +41,7 @@ ended() {
 }
 
 start_spinner() {
-	"$workloads/spin" 60 &
+	"$workloads/spin" 600 &
 	spinner=$!
 	disown $spinner
 }
