@@ -112,10 +112,10 @@ says err "pkbpf: no samples: pid $sleeper"
 [ ! -s out ] || fail "something was printed"
 
 begin "a process that ends during the run ends it"
-(sleep 0.7; kill $sleeper) &
 begin_seconds=$SECONDS
-run 4 -e cpu -p $sleeper -F 1 -d 60 -f folded
-[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it went on without a target"
+(wait_until 60 profiling err; kill $sleeper) &
+run 4 -v -e cpu -p $sleeper -F 1 -d 100 -f folded
+[ $((SECONDS - begin_seconds)) -lt 100 ] || fail "it went on without a target"
 says err "exited"
 wait
 
@@ -172,14 +172,15 @@ if [ -n "$cgroup_root" ]; then
 
 	begin "a cgroup that is removed ends the run"
 	mkdir "$cgroup"
-	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1" 3' "$cgroup" "$workloads/spin" &
+	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1" 600' "$cgroup" "$workloads/spin" &
 	brief=$!
-	(sleep 2; until rmdir "$cgroup" 2>/dev/null; do sleep 0.1; done) &
+	runs $brief spin
 	begin_seconds=$SECONDS
-	run 0 -e cpu -G "$cgroup" -d 60 -f folded
-	[ $((SECONDS - begin_seconds)) -lt 30 ] || fail "it went on without the cgroup"
+	(wait_until 60 profiling err && uses $brief 300; kill $brief; until rmdir "$cgroup" 2>/dev/null; do sleep 0.1; done) &
+	run 0 -v -e cpu -G "$cgroup" -d 100 -f folded
+	[ $((SECONDS - begin_seconds)) -lt 100 ] || fail "it went on without the cgroup"
 	grep -q spin_here out || fail "nothing of what was in it"
-	wait $brief
+	wait $brief 2>/dev/null
 	cgroup=
 else
 	fail "no cgroup2 file system is mounted"
@@ -191,9 +192,8 @@ run 0 -e cpu -q -p "$spinner" -d 300ms -o q.folded
 is_folded q.folded
 
 begin "an output that cannot be written is found before profiling"
-begin_seconds=$SECONDS
-run 1 -e cpu -p "$spinner" -d 30 -o "$work/missing/x.folded"
-[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it profiled first"
+run 1 -v -e cpu -p "$spinner" -d 1 -o "$work/missing/x.folded"
+! profiling err || fail "it profiled first"
 says err "cannot write $work/missing/x.folded"
 
 begin "two outputs at once"
@@ -258,10 +258,9 @@ SUDO_UID=65534 SUDO_GID=65534 "$pkbpf" -e cpu -p "$spinner" -d 300ms -o theirs/x
 [ "$(stat -c %u:%g theirs/x.folded)" = 65534:65534 ] || fail "they belong to $(stat -c %u:%g theirs/x.folded)"
 
 begin "a closed stdout is found before profiling"
-begin_seconds=$SECONDS
-"$pkbpf" -e cpu -p "$spinner" -d 30 -f folded >&- 2>err
+"$pkbpf" -v -e cpu -p "$spinner" -d 1 -f folded >&- 2>err
 [ $? = 1 ] || fail "exit status"
-[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it profiled first"
+! profiling err || fail "it profiled first"
 says err "standard output"
 
 begin "a closed stdout does not keep files from being written"
@@ -283,8 +282,7 @@ for signal in INT TERM; do
 	rm -f f.folded
 	"$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
 	job=$!
-	wait_until 10 profiling err || fail "it never started"
-	sleep 0.5
+	wait_until 20 profiling err && uses "$spinner" 300 || fail "it never started"
 	kill -$signal $job
 	wait $job
 	[ $? = 0 ] || fail "exit status"
@@ -297,8 +295,7 @@ limit_before=$(cat $limit)
 rm -f f.folded
 "$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
 job=$!
-wait_until 10 profiling err || fail "it never started"
-sleep 0.5
+wait_until 20 profiling err && uses "$spinner" 300 || fail "it never started"
 echo 50 >$limit
 kill -INT $job
 wait $job
@@ -306,19 +303,22 @@ echo "$limit_before" >$limit
 says err "pkbpf: warning: CPU samples are missing: the kernel has lowered its limit to 50 Hz"
 is_folded f.folded
 
+# writes_to_pipe PID: a thread of it waits for room in a pipe, where the kernel tells
+writes_to_pipe() { grep -qsE '^(anon_)?pipe_write$' /proc/"$1"/task/*/wchan; }
+
 begin "a second SIGINT aborts at once and leaves nothing half-written"
 rm -f g.folded
 mkfifo slow
 "$pkbpf" -e cpu -v -p "$spinner" -f folded -o slow -f folded -o g.folded 2>err &
 job=$!
 exec 9<>slow # the FIFO has a reader, who reads nothing
-wait_until 10 profiling err || fail "it never started"
+wait_until 20 profiling err && uses "$spinner" 100 || fail "it never started"
 dd if=/dev/zero bs=4096 count=64 2>/dev/null | timeout 1 dd of=slow bs=4096 2>/dev/null # it is full
 kill -INT $job
-sleep 0.5
+wait_until 10 writes_to_pipe $job
 kill -0 $job 2>/dev/null || fail "it did not wait for the reader of its output"
 kill -INT $job
-wait_until 5 ended $job || fail "it goes on"
+wait_until 20 ended $job || fail "it goes on"
 wait $job
 [ $? = 130 ] || fail "exit status"
 exec 9>&-
@@ -326,44 +326,49 @@ exec 9>&-
 no_temporaries .
 
 begin "a reader of stdout that goes ends the recording"
-timeout 100 "$pkbpf" -q -e cpu --every 2 2>/dev/null | head -n 1 >head.txt
+timeout 250 "$pkbpf" -q -e cpu --every 2 2>/dev/null | head -n 1 >head.txt
 [ "${PIPESTATUS[0]}" != 124 ] || fail "it recorded on for nobody"
-timeout 100 "$pkbpf" -q -e cpu -d 1000 -o - -f folded 2>/dev/null | true
+timeout 250 "$pkbpf" -q -e cpu -d 1000 -o - -f folded 2>/dev/null | true
 [ "${PIPESTATUS[0]}" != 124 ] || fail "it recorded for nobody"
 
 # ---- on a terminal ----
 
-# on_terminal SECONDS INPUT COMMAND…: the command on a terminal of its own; INPUT is typed after the seconds
+# on_terminal INPUT COMMAND…: the command on a terminal of its own; INPUT is typed when it profiles
 on_terminal() {
-	local seconds=$1 input=$2
-	shift 2
-	{ sleep "$seconds"; printf '%b' "$input"; sleep 3; } | SHELL=/bin/bash TERM=xterm timeout 20 script -qec "$*" /dev/null >terminal
-	return "${PIPESTATUS[1]}"
+	local input=$1
+	shift
+	: >terminal
+	{
+		[ -z "$input" ] || wait_until 20 grep -q 'profiling: [1-9]' terminal
+		printf '%b' "$input"
+		wait_until 60 test -e left
+	} | { SHELL=/bin/bash TERM=xterm timeout 60 script -qefc "$*" /dev/null >terminal; : >left; }
+	rm left
 }
 
 if command -v script >/dev/null; then
 	begin "the progress line shows on a terminal and is cleared at the end"
-	on_terminal 0 '' "'$pkbpf' -e cpu -p $spinner -d 2500ms -o k.folded"
+	on_terminal '' "'$pkbpf' -e cpu -p $spinner -d 2500ms -o k.folded"
 	grep -qF 'starting (Ctrl-C to stop)' terminal || fail "nothing tells of the start"
 	grep -qE 'profiling: 1 s of 2 s, [0-9]+ samples, 0 lost' terminal || fail "no progress line"
 	tr '\r' '\n' <terminal | grep -A1 'profiling: 2 s' | tail -1 | grep -q $'^\033\[K' || fail "it was not cleared"
 
 	begin "no progress line on a dumb terminal, with --progress never, with --quiet"
-	on_terminal 0 '' "TERM=dumb '$pkbpf' -e cpu -p $spinner -d 1500ms -o k.folded"
+	on_terminal '' "TERM=dumb '$pkbpf' -e cpu -p $spinner -d 1500ms -o k.folded"
 	! grep -q 'profiling:' terminal || fail "a dumb terminal got one"
-	on_terminal 0 '' "'$pkbpf' -e cpu --progress never -p $spinner -d 1500ms -o k.folded"
+	on_terminal '' "'$pkbpf' -e cpu --progress never -p $spinner -d 1500ms -o k.folded"
 	! grep -q 'profiling:' terminal || fail "--progress never"
-	on_terminal 0 '' "'$pkbpf' -e cpu -q -p $spinner -d 1500ms -o k.folded"
+	on_terminal '' "'$pkbpf' -e cpu -q -p $spinner -d 1500ms -o k.folded"
 	! grep -q 'profiling:' terminal || fail "--quiet"
 
 	begin "Ctrl-C on a terminal ends the run and writes everything"
 	rm -f k.folded
-	on_terminal 2 '\003' "'$pkbpf' -e cpu -p $spinner -o k.folded; echo status \$?"
+	on_terminal '\003' "'$pkbpf' -e cpu -p $spinner -o k.folded; echo status \$?"
 	grep -q 'status 0' terminal || fail "no status 0: $(tail -1 terminal)"
 	is_folded k.folded
 
 	begin "Ctrl-C reaches the command, whose status is passed on"
-	on_terminal 2 '\003' "'$pkbpf' -e cpu -o k.folded -- '$workloads/spin' 60; echo status \$?"
+	on_terminal '\003' "'$pkbpf' -e cpu -o k.folded -- '$workloads/spin' 60; echo status \$?"
 	grep -q 'status 130' terminal || fail "no status 130: $(tail -1 terminal)"
 	is_folded k.folded
 else
