@@ -37,7 +37,7 @@ grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
 
 begin "after the duration the command goes on and gives its status"
 begin_seconds=$SECONDS
-run 5 -e cpu -F 199 -d 500ms -f folded -- "$workloads/spin" 2 5
+run 5 -e cpu -F 199 -d 1 -f folded -- "$workloads/spin" 2 5
 is_folded out
 [ $((SECONDS - begin_seconds)) -ge 1 ] || fail "the command did not run to its end"
 grep -q 'spin goes on to its end, Ctrl-C ends it' err || fail "nothing says that it goes on: $(cat err)"
@@ -45,10 +45,10 @@ grep -q 'spin goes on to its end, Ctrl-C ends it' err || fail "nothing says that
 begin "SIGTERM to the profiler ends the command, too"
 "$pkbpf" -e cpu -v -f folded -o i.folded -- "$workloads/spin" 60 2>err &
 job=$!
-wait_until 10 profiling err || fail "it never started"
-sleep 0.5
+wait_until 20 profiling err || fail "it never started"
+wait_until 20 pgrep -P $job -x spin && uses "$(pgrep -P $job -x spin)" 300 || fail "its command does not run"
 kill -TERM $job
-wait_until 10 ended $job || fail "it goes on"
+wait_until 60 ended $job || fail "it goes on"
 wait $job
 [ $? = 143 ] || fail "exit status"
 is_folded i.folded
