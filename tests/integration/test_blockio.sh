@@ -166,11 +166,12 @@ held_back() {
 	"$pkbpf" -q -e blockio -o report.json -o out.folded -- "${load[@]}" >fio.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	verify held_back fio 600
 	[ -e "$limited/io.max" ] || { not_checked "requests of a cgroup held back: no io controller of cgroup version 2"; return; }
-	"$pkbpf" -q -e blockio -G "$limited" -d 5 -o report.json -o out.folded >/dev/null 2>err.txt &
+	rm -f err.txt
+	"$pkbpf" -v -e blockio -G "$limited" -o report.json -o out.folded >/dev/null 2>err.txt &
 	profiler=$!
-	sleep 1
+	wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 	"${load[@]}" >fio.txt 2>&1
-	wait "$profiler" || fail "status $?: $(cat err.txt)"
+	stop
 	verify device "$name" 600
 }
 for controller in /sys/fs/cgroup /sys/fs/cgroup/blkio; do
