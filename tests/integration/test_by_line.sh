@@ -84,10 +84,10 @@ python=$(for each in /usr/bin/python3 /usr/local/bin/python3; do [ -x $each ] &&
 }
 cat >claims.py <<'END'
 import sys, time
-code = compile("\nf = lambda end: all(time.time() < end for _ in iter(int, 1))\n", sys.argv[1], "exec")
+code = compile("\nf = lambda end: all(time.process_time() < end for _ in iter(int, 1))\n", sys.argv[1], "exec")
 names = {"time": time}
 exec(code, names)
-names["f"](time.time() + float(sys.argv[2]))
+names["f"](float(sys.argv[2]))
 END
 chmod 755 "$work"
 mkdir -m 700 closed
@@ -100,9 +100,9 @@ done
 
 echo "  a file in a folder that the process may not search is not shown"
 for folder in open closed; do
-	setpriv --reuid 61234 --regid 61234 --clear-groups "$python" claims.py "$work/$folder/file.py" 4 &
+	setpriv --reuid 61234 --regid 61234 --clear-groups "$python" claims.py "$work/$folder/file.py" 600 &
 	target=$!
-	sleep 0.5
+	uses $target 200 || fail "the program does not start"
 	"$pkbpf" -q -e cpu -p $target -d 1 --by-line -o $folder.txt -o $folder.json </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
 	kill "$target"
 	wait "$target" 2>/dev/null
@@ -114,9 +114,15 @@ echo "  of a process that has ended only files of the same root are shown"
 "$pkbpf" -q -e cpu --by-line -o ended.txt -- "$python" claims.py "$work/open/file.py" 1 </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
 grep -q 'line of open' ended.txt || fail "no line of a command that has ended: $(cat ended.txt)"
 unshare -m bash -c "mount --make-rprivate / && mount -t tmpfs none open && printf 'one\nline of another\n' >open/file.py &&
-	exec '$python' claims.py '$work/open/file.py' 2" &
+	exec '$python' claims.py '$work/open/file.py' 600" &
 target=$!
-"$pkbpf" -q -e cpu -p $target -d 4 --by-line -o other.txt </dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
-grep -q 'file.py:2' other.txt || not_checked "the other root's process had no sample"
+uses $target 200 || fail "the program does not start"
+rm -f err.txt
+"$pkbpf" -v -e cpu -p $target -d 100 --by-line -o other.txt </dev/null 2>err.txt &
+profiler=$!
+wait_until 20 profiling err.txt && uses $target 500 || fail "no profile: $(cat err.txt)"
+kill $target
+wait $profiler || fail "status $?: $(cat err.txt)"
+grep -q 'file.py:2' other.txt || fail "the other root's process has no line: $(cat other.txt)"
 ! grep -q 'line of open' other.txt || fail "a file of our root is shown for that of another: $(cat other.txt)"
 conclude
