@@ -52,7 +52,8 @@ def is_of(thread, kind):
 def check_waits(what, waits):
     """Lengths in ms of waits of the program that sleeps three times for 10 ms."""
     check(waits and min(waits) >= 1 - 1e-6, f"{what}: {len(waits)} waits of 1 ms or more")
-    check(sum(10 <= wait < 100 for wait in waits) >= 3, f"{what}: three of them of 10 ms: {sorted(waits)[-12:]}")
+    # A machine that is taken away meanwhile makes them longer.
+    check(sum(10 <= wait < 1000 for wait in waits) >= 3, f"{what}: three of them of 10 ms: {sorted(waits)[-12:]}")
 
 
 def check_firefox():
