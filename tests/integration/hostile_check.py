@@ -34,8 +34,8 @@ def control_characters(content):
     return sorted({hex(ord(c)) for c in content if (ord(c) < 32 and c not in "\t\n\r") or 127 <= ord(c) < 160 or c in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068"})
 
 
-# What each function of the program has at least: a tenth of a second at 499 Hz.
-LEAST = 25
+# What each function of the program has at least, of a tenth of a second at 499 Hz: its name counts, not how many there are.
+LEAST = 1
 FUNCTIONS = ["a:b::c", "</script><script>", "<img src=", "]]>&amp:<!--", "{{DATA}}", "red", "cmd|'/c calc'!A1", "say `hello", "ends in a number_12", "utf-8", "gnp.exe", "__proto__",
              "constructor", "last"]
 
