@@ -30,7 +30,7 @@ begin "a command, as it was at its peak"
 record -e memory -o out.folded -- sh -c 'python3 -c "
 import time
 block = b\"x\" * (100 << 20)
-time.sleep(1.5)
+time.sleep(2.5)
 del block
 time.sleep(0.4)
 "'

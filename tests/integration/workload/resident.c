@@ -29,10 +29,14 @@ static char *map(size_t bytes, int flags)
 	return memory;
 }
 
+/* At a pace at which nothing is lost of who watches each page, also when that waits for a CPU. */
 static inline void touch(char *memory, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i += PAGE)
+	for (size_t i = 0; i < bytes; i += PAGE) {
 		((volatile char *)memory)[i] = 1;
+		if (i % MIB == 0)
+			usleep(1000);
+	}
 }
 
 #define CHAIN __attribute__((noinline))
