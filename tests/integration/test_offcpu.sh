@@ -66,7 +66,8 @@ awk -v a="$voluntary" -v b="${vol:-0}" -v c="$involuntary" -v d="${invol:-0}" \
 echo "  threads blocked all along count from edge to edge"
 "$workloads/waits" 100 100 "$work" blocked >/dev/null &
 target=$!
-sleep 0.3
+is_asleep() { [ "$(grep -l '^State:.S' "/proc/$target"/task/*/status | wc -l)" = 2 ]; }
+wait_until 20 is_asleep
 begin=$(date +%s%N)
 "$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded --full -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
@@ -85,10 +86,18 @@ echo "  a thread that ends while others are blocked, and a process killed in its
 "$workloads/waits" 100 100 "$work" blocked >/dev/null &
 target=$!
 disown "$target"
-(sleep 3; kill -9 "$target") &
-"$pkbpf" -q -e offcpu -d 10 -p "$target" -o killed.folded 2>err.txt
+wait_until 20 is_asleep
+rm -f err.txt
+begin=$(date +%s%N)
+"$pkbpf" -v -e offcpu -d 100 -p "$target" -o killed.folded 2>err.txt &
+profiler=$!
+wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+sleep 1
+kill -9 "$target"
+took=$((($(date +%s%N) - begin) / 1000))
+wait $profiler || fail "status $?: $(cat err.txt)"
 killed=$(total wait_blocked killed.folded)
-[ "$killed" -gt 300000 ] && [ "$killed" -lt 3100000 ] || fail "$killed us blocked before the kill"
+[ "$killed" -gt 985000 ] && [ "$killed" -lt "$took" ] || fail "$killed us blocked before the kill, within $took us"
 wait "$target" 2>/dev/null
 target=
 
@@ -116,7 +125,7 @@ awk '/wait_sleep;.*;--;/ { all += $NF; if (/;(spin_here|main)_\[w\]/) hit += $NF
 
 echo "  a thread is told by the name that it has, also where it waits at the same place by each"
 cat >renames.py <<'P'
-import time
+import os, sys, time
 
 def wait_as(name, count):
     open("/proc/self/comm", "w").write(name)
@@ -128,6 +137,8 @@ def wait_as(name, count):
     open("/proc/self/comm", "w").write("printing")
     print(name, wall, cpu, flush=True)
 
+while len(sys.argv) > 1 and not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
 time.sleep(1)
 wait_as("first", 100)
 wait_as("second", 200)
@@ -144,11 +155,16 @@ for name, seconds in own.items():
     listed = sum(count for frames, count in stacks if frames[0] == name) / 1e6
     checks.check(abs(listed - seconds) < 0.02 * seconds + 0.02, f"{listed:.3f} s off the CPU as the {name} of {seconds:.3f}")
 P
-python3 renames.py >own &
+python3 renames.py go >own &
 target=$!
-sleep 0.3
-"$pkbpf" -q -e cpu,offcpu --comm first -d 4 -o first.json || fail "status $?"
+rm -f err.txt
+"$pkbpf" -v -e cpu,offcpu --comm first -d 100 -o first.json 2>err.txt &
+profiler=$!
+wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+: >go
 wait "$target"
+kill -INT $profiler
+wait $profiler || fail "status $?: $(cat err.txt)"
 checker - $target <<'P'
 import sys
 import checks
