@@ -141,8 +141,8 @@ for bin in $jvms; do
 		continue
 	fi
 	grep -Eq '^Java [0-9.]+: [0-9,.k]+ compiled methods' doctor.txt || fail "doctor says: $(grep Java doctor.txt)"
-	record -e cpu -F 499 -d 2 -p "$jvm" -o names.folded -o names.json && check_names
-	record -e cpu -F 499 -d 2 -p "$jvm" --lines -o lines.folded && check_lines
+	record_use "$jvm" 1500 -e cpu -F 499 -o names.folded -o names.json && check_names
+	record_use "$jvm" 1500 -e cpu -F 499 --lines -o lines.folded && check_lines
 	check_waits "$bin"
 	[ -e "/tmp/perf-$jvm.map" ] && fail "the JVM was made to write a perf map"
 	end_jvm
@@ -150,7 +150,7 @@ for bin in $jvms; do
 	begin "$current, interpreted"
 	start_jvm "$bin" 5 -Xint || continue
 	check_waits "$bin"
-	record -e cpu -F 499 -d 2 -p "$jvm" -o names.folded && check_names
+	record_use "$jvm" 1500 -e cpu -F 499 -o names.folded && check_names
 	end_jvm
 done
 

@@ -73,7 +73,8 @@ for stack, weight in lines(sys.argv[2]):
         checks.check(strip(functions[-2]) == "in_thread", f"sleeps below {functions}")
 first, second = waits.get("sleeping_first", 0), waits.get("sleeping_second", 0)
 checks.check(set(waits) == {"sleeping_first", "sleeping_second"}, f"sleeping functions: {waits}")
-checks.check(0.5 < first / max(second, 1) < 2, f"the two sleep {first} and {second}")
+# As often as each other, but for how late a busy machine wakes them.
+checks.check(0.3 < first / max(second, 1) < 3, f"the two sleep {first} and {second}")
 END
 
 # What is left out of a stripped interpreter: the names of its functions that no other file calls.
@@ -135,13 +136,14 @@ for python in "${pythons[@]}"; do
 done
 
 begin "a program that runs already, without Python frames"
-"${pythons[0]}" python_chains.py 3 &
+"${pythons[0]}" python_chains.py 600 &
 target=$!
-sleep 0.5
+uses $target 300 || fail "it does not run"
 record -e cpu -p $target -d 1 --python off -o off.folded && {
 	grep -q 'python_chains' off.folded && fail "--python off shows Python frames"
 	grep -q . off.folded || fail "no stacks"
 }
-wait $target
+kill $target
+wait $target 2>/dev/null
 
 conclude

@@ -17,8 +17,9 @@ for python in "${pythons[@]}"; do
 	record -e cpu -F 997 -o dying.folded -- "$python" "$here/workload/python_dying.py" "${PKBPF_SECONDS:-1}" &&
 		checker "$here/dying_check.py" dying.folded ' \(dying\.py' '\[python\]' 1
 	begin "$("$python" -V): waits"
+	stolen=$(stolen_us)
 	record -e offcpu -o waits.folded -- "$python" "$here/workload/python_waits.py" "${PKBPF_SECONDS:-1}" waits.json &&
-		checker "$here/python_waits_check.py" waits.folded waits.json
+		checker "$here/python_waits_check.py" waits.folded waits.json $(($(stolen_us) - stolen))
 	begin "$("$python" -V): as faulthandler says"
 	record -e offcpu --lines -o stopped.folded -- "$python" "$here/workload/python_stopped.py" tracebacks &&
 		checker "$here/python_stopped_check.py" stopped.folded tracebacks
