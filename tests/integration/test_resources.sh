@@ -33,10 +33,10 @@ P
 
 # ---- 2,000 processes that begin and end inside, on the whole host ----
 "$pkbpf" -q -e cpu -o short.json -- "$workloads/short_lived" 2000 >short.said || fail "short_lived: exit $?"
-"$pkbpf" -q -e cpu -d 60 -o host.json &
+"$pkbpf" -v -e cpu -d 100 -o host.json 2>host.err &
 profiler=$!
 jobs_started+=("$profiler")
-sleep 3
+wait_until 60 profiling host.err || fail "profiling the host: $(cat host.err)"
 "$workloads/short_lived" 2000 >host.said
 sleep 0.5
 kill -INT $profiler
@@ -131,14 +131,14 @@ mkfifo go
 target=$!
 jobs_started+=("$target")
 exec 3>go
-wait_until 5 test -s said || fail "use_resources did not start"
-"$pkbpf" -q -d 60 -e cpu,offcpu -p $target -o used.json -o used.csv --full -o used.txt --fail-if "$target:memory.rss_growth>1M" \
+wait_until 60 test -s said || fail "use_resources did not start"
+"$pkbpf" -v -d 100 -e cpu,offcpu -p $target -o used.json -o used.csv --full -o used.txt --fail-if "$target:memory.rss_growth>1M" \
 	--fail-if 'cpu.total>1h' 2>used.err &
 profiler=$!
 jobs_started+=("$profiler")
-sleep 3
+wait_until 60 profiling used.err || fail "profiling a process: $(cat used.err)"
 echo >&3
-wait_until 20 grep -q used said
+wait_until 60 grep -q used said
 kill -INT $profiler
 wait $profiler
 status=$?
@@ -237,7 +237,7 @@ time.sleep(30)
 P
 python3 partial.py >partial.out &
 jobs_started+=($!)
-wait_until 5 test -s partial.out || fail "partial.py did not start"
+wait_until 60 test -s partial.out || fail "partial.py did not start"
 sum_of_rows partial 20
 kill "${jobs_started[-1]}"
 wait "${jobs_started[-1]}" 2>/dev/null
