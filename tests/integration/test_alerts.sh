@@ -10,14 +10,7 @@ server=
 manager=
 cleanup() { kill -9 $spinner $server $manager 2>/dev/null; }
 
-# until_true COMMAND…: within 30 s.
-until_true() {
-	for _ in $(seq 300); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
-}
+until_true() { wait_until 60 "$@"; }
 has() { grep -q "$2" "$1" 2>/dev/null; }
 asked() { curl -s --max-time 20 "$url$1" >out && grep -q "$2" out; }
 
@@ -77,7 +70,7 @@ server=$!
 until_true has said 'http://' || give_up "it does not answer: $(cat said)"
 url=$(grep -o 'http://[0-9.:]*' said)
 cp "$workloads/spin" alertspin
-./alertspin 60 &
+./alertspin 600 &
 spinner=$!
 until_true has told '^firing hog alertspin$' || fail "the command was not called: $(cat said)"
 until_true has told '^firing function spin_here$' || fail "no word of the function"

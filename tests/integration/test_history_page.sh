@@ -14,7 +14,7 @@ server=
 cleanup() { kill -9 $spinner $server 2>/dev/null; }
 
 # Urgent, so that it stands in a report of one second beside whatever else is busy.
-nice -n -15 "$workloads/spin" 120 &
+nice -n -15 "$workloads/spin" 600 &
 spinner=$!
 cat >serve.conf <<END
 listen = 127.0.0.1:0

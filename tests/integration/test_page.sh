@@ -5,7 +5,7 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-"$workloads/spin" 60 &
+"$workloads/spin" 600 &
 target=$!
 
 # fits FILE LINES COLUMNS

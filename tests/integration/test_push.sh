@@ -9,13 +9,7 @@ spinner=
 server=
 receiver=
 cleanup() { kill -9 $spinner $server $receiver 2>/dev/null; }
-until_true() {
-	for _ in $(seq 300); do
-		"$@" && return
-		sleep 0.1
-	done
-	return 1
-}
+until_true() { wait_until 60 "$@"; }
 has() { grep -q "$2" "$1" 2>/dev/null; }
 
 python3 "$here/push_server.py" . &
@@ -46,7 +40,7 @@ otlp-profiles = http://127.0.0.1:$(cat port)/v1development/profiles?protobuf
 encoding = protobuf
 END
 cp "$workloads/spin" pushspin
-./pushspin 60 &
+./pushspin 600 &
 spinner=$!
 
 # start; leaves $url

@@ -161,11 +161,11 @@ same_output python "$(python3 -c 'import sys; print(sys.executable)')" "$here/re
 checker "$here/regions_check.py" counts python.json step=300 load=300 predict=300 raises=300 request=50 answer=50
 
 begin "processes that run already, again and again"
-python3 "$here/regions.py" "$marker" 60 >ready &
+python3 "$here/regions.py" "$marker" 600 >ready &
 target=$!
 wait_until 60 grep -q ready ready || fail "it does not begin"
 for ((i = 0; i < 3; i++)); do
-	record -p "$target" -d 0.3 -e offcpu --regions -o "live$i.json" &&
+	record -p "$target" -d 1 -e offcpu --regions -o "live$i.json" &&
 		checker "$here/regions_check.py" seen "live$i.json" step load predict raises
 done
 kill -0 "$target" || fail "the process has ended"
@@ -177,9 +177,9 @@ grep -q '/brief was mapped during the recording: .* were missed' said || fail "n
 overlay=$(mktemp -d /dev/shm/pkbpf.XXXXXX)
 mkdir "$overlay"/{lower,upper,work,merged} && cp "$workloads/regions" "$overlay/lower/copied"
 if mount -t overlay none -o "lowerdir=$overlay/lower,upperdir=$overlay/upper,workdir=$overlay/work" "$overlay/merged" 2>said; then
-	"$overlay/merged/copied" nest 4000 >/dev/null &
+	"$overlay/merged/copied" nest 40000 >/dev/null &
 	upper=$!
-	sleep 0.2
+	runs $upper copied
 	"$pkbpf" -d 0.1 -p $upper -e offcpu --regions -o lower.json --progress never 2>said
 	! grep copied said || fail "a word about a file that is as it was"
 	touch "$overlay/merged/copied"
@@ -194,5 +194,5 @@ fi
 rm -rf "$overlay"
 
 begin "nothing without --regions"
-record -d 0.1 -p "$target" -e offcpu -o off.json && ! grep -q '"regions"' off.json || fail "regions without --regions"
+record -d 1 -p "$target" -e offcpu -o off.json && ! grep -q '"regions"' off.json || fail "regions without --regions"
 conclude

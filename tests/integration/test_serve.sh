@@ -11,7 +11,7 @@ frugal=
 systemd=
 cleanup() { kill -9 $spinner $server $frugal $systemd 2>/dev/null; }
 
-"$workloads/spin" 120 &
+"$workloads/spin" 600 &
 spinner=$!
 
 # start OPTION…: a server on a free port; leaves $url.
@@ -47,7 +47,7 @@ ask() {
 
 # until_asked PATH PATTERN: asks until it is in the answer.
 until_asked() {
-	for _ in $(seq 300); do
+	for _ in $(seq 600); do
 		ask "$1"
 		grep -q "$2" out && return
 		sleep 0.1
@@ -202,7 +202,7 @@ if [ -e /proc/net/if_inet6 ] && grep -q ' lo$' /proc/net/if_inet6; then
 fi
 
 begin "what costs too much is left out, step by step, and said"
-for _ in $(seq 150); do grep -q '(step [2-9])' frugal.said && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q '(step [2-9])' frugal.said && break; sleep 0.1; done
 grep -q 'it leaves out .* (step 2)$' frugal.said || fail "nothing is left out: $(cat frugal.said)"
 for _ in $(seq 100); do
 	curl -s --unix-socket frugal.socket http://x/metrics | grep -q '^pkbpf_detail_step [1-9]' && break
@@ -215,7 +215,7 @@ out = json.load(sys.stdin)["left_out"]
 sys.exit(out[0] is not None or not any(o and "stacks of page faults" in o for o in out))' || fail "no step in the series"
 "$pkbpf" query report --store frugal --from -5m -f json 2>err | grep -q '"left_out": *"' || fail "no step in the report: $(cat err)"
 # Without a kind the capture begins anew: the service goes on, or systemd would kill it.
-for _ in $(seq 300); do grep -q 'it leaves out all' frugal.said && break; sleep 0.1; done
+for _ in $(seq 600); do grep -q 'it leaves out all' frugal.said && break; sleep 0.1; done
 grep -q 'it leaves out all' frugal.said || fail "no kind is left out: $(cat frugal.said)"
 ! grep -q STOPPING notified || fail "it says that it ends while it goes on: $(cat notified)"
 kill -INT $frugal

@@ -12,11 +12,11 @@ cleanup() {
 	tmux -L "pkbpf$$" kill-server 2>/dev/null
 }
 
-"$workloads/spin" 60 &
+"$workloads/spin" 600 &
 spinner=$!
 
 begin "a table for each interval"
-"$pkbpf" top -b -n 2 -s 500ms -p $spinner --width 120 >out 2>err || fail "it ended with $?"
+"$pkbpf" top -b -n 2 -s 1s -p $spinner --width 120 >out 2>err || fail "it ended with $?"
 [ "$(grep -c '^pkbpf top' out)" = 2 ] || fail "not two tables: $(grep -c '^pkbpf top' out)"
 grep -qE "^ *$spinner +spin +.* spin_here [0-9.]+%" out || fail "no row of the process with its hottest function"
 [ "$(grep -cE "^ *$spinner +spin" out)" = 2 ] || fail "the process is not in both tables"
@@ -55,7 +55,7 @@ wait $server
 # screen TEXT…: waits until all of it is shown.
 screen() {
 	local text missing
-	for _ in $(seq 100); do
+	for _ in $(seq 300); do
 		tmux -L "pkbpf$$" capture-pane -p >picture 2>/dev/null
 		missing=
 		for text; do
@@ -70,7 +70,7 @@ screen() {
 press() { tmux -L "pkbpf$$" send-keys -- "$@"; }
 
 begin "the picture"
-tmux -L "pkbpf$$" -f /dev/null new-session -d -x 110 -y 30 "$pkbpf top -p $spinner; echo status \$?; sleep 60"
+tmux -L "pkbpf$$" -f /dev/null new-session -d -x 110 -y 30 "$pkbpf top -p $spinner; echo status \$?; sleep 600"
 screen "pkbpf top" "PID COMM" "spin_here" "lost 0"
 press Enter
 screen "spin pid $spinner  CPU" "main" "spin_here"
@@ -92,7 +92,7 @@ press x
 tmux -L "pkbpf$$" resize-window -x 80 -y 12
 screen "spin_here"
 press w "$work/shown.folded" Enter
-for _ in $(seq 50); do [ -s shown.cpu.folded ] && break; sleep 0.1; done
+wait_until 30 test -s shown.cpu.folded
 grep -q '^spin;.*spin_here [0-9]*$' shown.cpu.folded || fail "what was shown is not in the file"
 press q
 screen "status 0"
