@@ -33,10 +33,10 @@ programs_stop() {
 	programs_running=()
 }
 
-# await COMMAND…: up to ten seconds
+# await COMMAND…: up to a minute
 await() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.05
 	done
