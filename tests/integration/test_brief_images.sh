@@ -24,5 +24,5 @@ count() {
 whole=$(count ';_start;.*;main;.*work')
 wrong=$(count 'stack memory not readable')
 echo "  of $(count .) samples $whole are whole up to work(), and $wrong were unwound by what holds for the former program"
-[ "$whole" -gt 1000 ] && [ "$wrong" = 0 ] || fail "$(grep '^next_image' images.folded)"
+[ "$whole" -gt 200 ] && [ "$wrong" = 0 ] || fail "$(grep '^next_image' images.folded)"
 conclude

@@ -24,7 +24,7 @@ names = lambda frames: [x.split("(")[0] for x in folded.user_frames(frames)]
 wanted = ["main"] + ["descend"] * depth + ["bottom"]
 right = sum(c for f, c in deep if folded.holds_in_order(names(f), wanted) and "_start" in names(f))
 print(f"  {name}: depth {depth}: {right} of {total} samples whole and in order")
-if total < 300 or right != total:
+if total < 50 or right != total:
     for f, c in deep:
         if not (folded.holds_in_order(names(f), wanted) and "_start" in names(f)):
             print("   ", c, ";".join(f)[:300], "frames", len(f))

@@ -95,7 +95,7 @@ for frames, count in folded.read(sys.argv[1]):
     else:
         others[";".join(user[-8:])] = count
 print(f"  {name}, {kind}: {100 * right / max(total, 1):.2f} % of {total} as expected")
-if total < {"cpu": 100, "offcpu": 200000}[kind] or right < 0.99 * total:
+if total < {"cpu": 30, "offcpu": 200000}[kind] or right < 0.99 * total:
     checks.fail(f"{name}, {kind}: {right} of {total} as expected; others: {others}")
 P
 

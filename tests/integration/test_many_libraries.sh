@@ -65,7 +65,7 @@ whole, total = folded.share(at_work, lambda f: f[0] == "_start" and "main" in f 
 counters = checks.counters(checks.read_report("all.json"))
 copied, recorded = counters.get("RAW_STACKS", 0), counters["CPU_RECORDED"]
 print(f"{recorded} samples, {total} in the libraries, {100 * whole:.2f} % of these whole; {copied} copied to be walked later")
-if total < 1000:
+if total < 200:
     checks.fail(f"only {total} samples in the libraries")
 if whole < 0.995:
     checks.fail(f"only {100 * whole:.2f} % of the stacks are whole")

@@ -87,7 +87,7 @@ for frames, count in folded.read(sys.argv[1]):
     else:
         others[";".join(user)] = count
 print(f"{name}: {stacks} stacks, {whole} whole" + (f", {chains} as expected" if named else ""))
-if stacks < 300:
+if stacks < 50:
     checks.fail(f"only {stacks} stacks")
 if whole < 0.995 * stacks:
     checks.fail(f"only {whole} of {stacks} stacks are whole: {others}")

@@ -43,7 +43,7 @@ for frames, count in folded.read("stacks.folded"):
     total += count
     named += count if "main" in frames and "set_user_id" == frames[0] else 0
 rows = [row for row in checks.read_report("report.json")["rows"] if row["comm"] == "set_user_id"]
-checks.check(total >= 500 and named >= 0.97 * total and len(rows) == 1,
+checks.check(total >= 100 and named >= 0.97 * total and len(rows) == 1,
              f"{named} of {total} samples below main(), in {len(rows)} row")
 P
 conclude
