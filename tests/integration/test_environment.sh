@@ -25,7 +25,7 @@ busy() {
 begin "/proc of processes only"
 if unshare --mount sh -c 'mount -t proc -o subset=pid proc /proc && ! [ -e /proc/stat ]'; then
 	# shellcheck disable=SC2016 # the inner shell's
-	unshare --mount sh -c 'mount -t proc -o subset=pid proc /proc && exec "$1" -d 0.3 -o out.json' sh "$pkbpf" 2>err ||
+	unshare --mount sh -c 'mount -t proc -o subset=pid proc /proc && exec "$1" -d 1 -o out.json' sh "$pkbpf" 2>err ||
 		fail "status $?: $(head -n 1 err)"
 	grep -q 'mount /proc without subset=pid' err || fail "no remedy: $(head -n 3 err)"
 	checker - <<'P'
@@ -44,11 +44,18 @@ if [ -n "$root" ] && mkdir -p "$base/docker/buildkit/frozen" 2>/dev/null; then
 	begin "frozen"
 	busy
 	echo "${jobs_started[0]}" >"$base/docker/buildkit/frozen/cgroup.procs"
-	(sleep 0.7; echo 1 >"$base/docker/buildkit/frozen/cgroup.freeze"; sleep 1; echo 0 >"$base/docker/buildkit/frozen/cgroup.freeze") &
-	record -e offcpu --wait-states -d 2.2 -p "${jobs_started[0]}" -o frozen.folded &&
-		awk '/;\[sleep\] / { sleep += $NF } /;\[stopped\] / { stopped += $NF }
-			END { printf "  %.2f s stopped, %.2f s asleep\n", stopped / 1e6, sleep / 1e6; exit !(stopped > 8e5 && sleep < 2e5) }' \
-			frozen.folded || fail "not told as stopped"
+	freeze() { echo "$1" >"$base/docker/buildkit/frozen/cgroup.freeze" && wait_until 20 grep -q "frozen $1" "$base/docker/buildkit/frozen/cgroup.events"; }
+	"$pkbpf" -v -e offcpu --wait-states -p "${jobs_started[0]}" -o frozen.folded 2>err &
+	jobs_started+=($!)
+	wait_until 20 profiling err || fail "no profile: $(cat err)"
+	freeze 1
+	sleep 1
+	freeze 0
+	kill -INT "${jobs_started[-1]}"
+	wait "${jobs_started[-1]}" || fail "status $?: $(cat err)"
+	awk '/;\[sleep\] / { sleep += $NF } /;\[stopped\] / { stopped += $NF }
+		END { printf "  %.2f s stopped, %.2f s asleep\n", stopped / 1e6, sleep / 1e6; exit !(stopped > 9e5 && sleep < 2e5) }' \
+		frozen.folded || fail "not told as stopped"
 
 	begin "containers of image builds"
 	for id in r4d0yw2ozf4qbqd2mfsmp3f8k 0w9x8c7v6b5n4m3l2k1j0h9g8; do
@@ -79,7 +86,7 @@ import fcntl, os
 fcntl.ioctl(os.open("/dev/loop-control", os.O_RDWR), 0x4C80, 77)  # LOOP_CTL_ADD
 P
 losetup /dev/loop77 backing && dd if=/dev/zero of=/dev/loop77 bs=4k count=50 oflag=direct status=none
-sleep 0.2
+sleep 2 # until it was heard of
 losetup -d /dev/loop77
 sleep 0.2
 python3 - <<'P'

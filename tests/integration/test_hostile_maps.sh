@@ -57,14 +57,14 @@ hostile fifo
 mkfifo "$map"
 hostile endless
 ln -s /dev/zero "$map"
-"$workloads/spin" 100 &
+"$workloads/spin" 600 &
 pids+=($!)
 targets=()
 for pid in "${pids[@]}"; do targets+=(-p "$pid"); done
 
 begin "what is in the place of a perf map"
 began=$SECONDS
-timeout 60 "$pkbpf" -v -d 1.5 -F 499 -e cpu "${targets[@]}" -o out.folded 2>err || fail "exit $?: $(tail -n 2 err)"
+timeout 60 "$pkbpf" -v -d 4 -F 499 -e cpu "${targets[@]}" -o out.folded 2>err || fail "exit $?: $(tail -n 2 err)"
 [ $((SECONDS - began)) -lt 50 ] || fail "it took $((SECONDS - began)) s"
 grep -q 'name_in_' out.folded && fail "a file that is not theirs is shown: $(grep -m 2 'name_in_' out.folded)"
 grep -q 'name_in_' err && fail "a file that is not theirs is told: $(grep -m 2 'name_in_' err)"

@@ -36,9 +36,13 @@ target() {
 profile() {
 	local status=$1 these=$2 got
 	shift 2
-	rm -f out/*
-	with "$these" bin/pkbpf -q -d 300ms -F 499 "$@" -o out/p.folded -o out/p.json >said 2>err
-	got=$?
+	# Again where a busy machine let none of them run.
+	for _ in 1 2 3 4 5; do
+		rm -f out/*
+		with "$these" bin/pkbpf -q -d 300ms -F 499 "$@" -o out/p.folded -o out/p.json >said 2>err
+		got=$?
+		[ $got = 4 ] || break
+	done
 	[ $got = "$status" ] || fail "exit status $got instead of $status: $(head -n 3 err)"
 }
 
@@ -100,7 +104,7 @@ nices() {
 	wait_until 20 profiling err || fail "it does not start: $(cat err)"
 	profiler=$(pgrep -x pkbpf -P $shell || echo $shell)
 	nices=$(ps -L -o ni= -p "$profiler" | sort -nu | tr -d ' ' | tr '\n' ' ')
-	sleep 0.3
+	uses $target 300
 	kill -INT "$profiler"
 	wait $shell || fail "exit $?: $(cat err)"
 	grep -q '_start;.*main;.*spin_here' out/nice.folded || fail "no whole stack: $(head -n 2 out/nice.folded)"
@@ -177,13 +181,10 @@ kill $python $target
 target=$spin
 
 begin "what pkbpf gives up when it is root"
-"$pkbpf" -q -d 20 -e cpu -p $target -o out/root.folded 2>err &
+"$pkbpf" -v -d 100 -e cpu -p $target -o out/root.folded 2>err &
 profiler=$!
 targets+=("$profiler")
-for _ in $(seq 100); do
-	grep -q '^Seccomp:	2' /proc/$profiler/status && break
-	sleep 0.05
-done
+wait_until 60 profiling err && uses $target 200 || fail "it does not profile: $(cat err)"
 checker - $profiler <<'P'
 import sys
 from checks import check
@@ -201,7 +202,7 @@ P
 kill -INT $profiler && wait $profiler || fail "exit $?"
 
 begin "without seccomp it runs, says so, and files are still read without rights"
-"$workloads/no_seccomp" "$pkbpf" -d 20 -e cpu -p $target -o out/bare.folded 2>err &
+"$workloads/no_seccomp" "$pkbpf" -v -d 100 -e cpu -p $target -o out/bare.folded 2>err &
 profiler=$!
 targets+=("$profiler")
 reads() { keeper=$(pgrep -P $profiler -x pkbpf-keeper) && reader=$(pgrep -P "$keeper" -x pkbpf-reader); }
@@ -211,6 +212,7 @@ if wait_until 20 reads; then
 else
 	fail "nobody reads files: $(cat err)"
 fi
+wait_until 60 profiling err && uses $target 300 || fail "it does not profile: $(cat err)"
 kill -INT $profiler && wait $profiler || fail "exit $?"
 grep -q "warning: system calls are not filtered" err || fail "nothing is said: $(cat err)"
 grep -q '_start;.*main;.*spin_here' out/bare.folded || fail "no whole stack: $(head -n 2 out/bare.folded)"

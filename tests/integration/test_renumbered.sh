@@ -13,7 +13,7 @@ cleanup() {
 }
 
 wait_for() { # PATTERN FILE
-	wait_until 10 grep -q "$1" "$2"
+	wait_until 60 grep -q "$1" "$2"
 }
 
 # What "exec" has before it execs, and "reuse" under its other numbers, is in the rows of the same process or in no row.

@@ -10,9 +10,10 @@
 
 profiler=
 targets=
+late=
 # shellcheck disable=SC2086,SC2317
 cleanup() {
-	kill -KILL $profiler $targets
+	kill -KILL $profiler $targets $late
 	wait
 } 2>/dev/null
 
@@ -32,10 +33,10 @@ P
 
 # Nor that memory took the place of all code, before the profile began.
 if [ "$(uname -m)" = x86_64 ]; then
-	"$workloads/replace_text" 60 >replaced &
+	"$workloads/replace_text" 600 >replaced &
 	targets=$!
-	wait_until 5 test -s replaced
-	record -e cpu -F 999 -d 1 -p "$targets" -o replaced.folded || exit 1
+	wait_until 60 test -s replaced
+	record_use "$targets" 700 -e cpu -F 999 -o replaced.folded || exit 1
 	kill "$targets"
 	checker - <<'P'
 import checks
@@ -57,11 +58,11 @@ mkfifo "$work/go"
 cp "$workloads/spin" "$work/late_start"
 cp "$workloads/spin" "$work/late_exec"
 # shellcheck disable=SC2016
-bash -c 'read -r _ <"$1"; exec "$2" 60' waits "$work/go" "$work/late_exec" &
+bash -c 'read -r _ <"$1"; exec "$2" 600' waits "$work/go" "$work/late_exec" &
 targets=$!
-"$pkbpf" -q -e cpu -F 999 --unwind fp --pid-frame -d 6 -o all.folded -o all.json 2>err &
+"$pkbpf" -v -e cpu -F 999 --unwind fp --pid-frame -d 250 -o all.folded -o all.json 2>err &
 profiler=$!
-sleep 1.5
+wait_until 60 profiling err || give_up "pkbpf does not start: $(cat err)"
 kill -STOP $profiler
 python3 - <<'P'
 import mmap
@@ -72,15 +73,18 @@ for cpu in os.sched_getaffinity(0):
     for _ in range(8000):
         mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC).close()
 P
-"$work/late_start" 60 &
-targets="$targets $!"
+"$work/late_start" 600 &
+late=$!
 echo >"$work/go"
-sleep 0.5
+runs $targets late_exec && runs $late late_start && uses $late 100
 kill -CONT $profiler
 # A ring tells of losses before the next record that it has room for.
 for cpu in $(seq 0 $(($(nproc) - 1))); do
 	taskset -c "$cpu" true
 done
+uses $targets 1500 && uses $late 1500
+kill -INT $profiler
+targets="$targets $late"
 wait $profiler || give_up "pkbpf ended with $?: $(cat err)"
 profiler=
 # shellcheck disable=SC2086

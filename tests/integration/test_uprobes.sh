@@ -116,18 +116,19 @@ P
 for program in tables pointers; do
 	./$program 100000 &
 	worker=$!
-	sleep 0.3
-	record -e cpu,offcpu,faults -F 999 -d 3 -p "$worker" -o "$program.folded"
+	runs "$worker" $program
+	record_use "$worker" 1000 -e cpu,offcpu,faults -F 999 -o "$program.folded"
 	kill "$worker"
 	wait "$worker" 2>/dev/null
 	worker=
-	check "$program, cpu" "$program.cpu.folded" 300
+	check "$program, cpu" "$program.cpu.folded" 100
 	check "$program, offcpu" "$program.offcpu.folded" 100000
 	check "$program, faults" "$program.faults.folded" 10
 	# Waits already when the profile begins, and is walked from outside.
-	./$program 100 5 &
+	./$program 100 600 &
 	worker=$!
-	sleep 0.3
+	waits() { grep -q nanosleep "/proc/$worker/wchan"; }
+	wait_until 20 waits || sleep 1
 	record -e offcpu -d 2 -p "$worker" -o waits.folded
 	kill "$worker"
 	wait "$worker" 2>/dev/null
