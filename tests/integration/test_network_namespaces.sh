@@ -21,7 +21,7 @@ for pair in 1 2; do
 		ip -n "$client" link set v$pair up && ip -n "$server" link set v$pair up; } >said 2>&1 || skip "no veth pairs here: $(cat said)"
 done
 cat >talk.py <<'END'
-import ctypes, os, socket, sys, time
+import ctypes, os, socket, sys
 libc = ctypes.CDLL(None, use_errno=True)
 def enter(name):
     with open("/run/netns/" + name) as file:
@@ -29,15 +29,17 @@ def enter(name):
             sys.exit("setns: " + os.strerror(ctypes.get_errno()))
 children, pids = [], open("pids", "w", buffering=1)
 for pair, size in (("1", 100), ("2", 7)):
+    listens = os.pipe()
     child = os.fork()
     if not child:
         enter(sys.argv[1] + "s" + pair)
         listener = socket.create_server(("10.99.0.2", 5000))
+        os.write(listens[1], b"x")
         connection, _ = listener.accept()
         while data := connection.recv(4096):
             connection.sendall(data)
         os._exit(0)
-    time.sleep(0.3)
+    os.read(listens[0], 1)
     asker = os.fork()
     if not asker:
         enter(sys.argv[1] + "c" + pair)
