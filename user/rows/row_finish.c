@@ -146,9 +146,22 @@ static void keep_rows(struct rows_work *work)
 		qsort(rows->items, rows->all_count, sizeof(*rows->items), compare_rows);
 }
 
-void rows_work_finish(struct rows_work *work)
+/* What the CPUs were busy with beside what is in the account. */
+static uint64_t busy_beside(const struct resource_rows *rows)
+{
+	uint64_t used_ns = rows->total.cpu.total_ns;
+
+	if (rows->busy_percent < 0 || !(rows->total.known & ROW_HAS_USAGE))
+		return UINT64_MAX;
+	return rows->machine.busy_ns > used_ns ? rows->machine.busy_ns - used_ns : 0;
+}
+
+/* Some kernels hide process 1 from BPF programs, and when it leaves a CPU: it seems to stay there
+ * until it is seen again. */
+static void add_estimates(struct rows_work *work)
 {
 	struct resource_rows *rows = work->rows;
+	uint64_t most_ns = busy_beside(rows);
 
 	array_foreach(&work->items, row) {
 		if (row->known & ROW_HAS_USAGE)
@@ -157,8 +170,18 @@ void rows_work_finish(struct rows_work *work)
 		/* Their processes' time is in the total. */
 		if (rows->by == ROWS_BY_REGION && rows->total.known & ROW_HAS_USAGE)
 			continue;
+		if (row->cpu.total_ns > most_ns)
+			row->cpu.total_ns = most_ns;
+		most_ns -= row->cpu.total_ns;
 		rows->total.cpu.total_ns += row->cpu.total_ns;
 	}
+}
+
+void rows_work_finish(struct rows_work *work)
+{
+	struct resource_rows *rows = work->rows;
+
+	add_estimates(work);
 	finish_row(work, &rows->total);
 	rows->weights = work->sums.items;
 	rows->weight_count = work->sums.count;

@@ -492,6 +492,26 @@ static void nobody_uses_more_cpus_than_it_has_threads_or_there_are(void **state)
 	fake_profile_done(&other);
 }
 
+/* As process 1 where the kernel hides it: it sleeps, and nobody has seen it leave its CPU. */
+static void an_estimate_is_within_what_the_cpus_were_busy_with(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin(&other, 1U << PKBPF_PROFILE_OFFCPU, 5 * SECOND, 15 * SECOND);
+	account_process(&other,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 3 * SECOND});
+	account_waits(&other, 1, "init", PKBPF_WAIT_SLEEP, 1, SECOND, 1, (struct fake_ips){0},
+		      (struct fake_ips){0});
+	account_on_cpu(&other, 1, "init", 9 * SECOND);
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_PROCESS), 0);
+	assert_int_equal(row_of(&rows, 1)->cpu.total_ns, 2 * SECOND);
+	assert_int_equal(rows.total.cpu.total_ns, 5 * SECOND);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,6 +537,7 @@ int main(void)
 			a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
 		cmocka_unit_test(a_program_begun_inside_is_new_in_whatever_process),
 		cmocka_unit_test(nobody_uses_more_cpus_than_it_has_threads_or_there_are),
+		cmocka_unit_test(an_estimate_is_within_what_the_cpus_were_busy_with),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
