@@ -14,63 +14,22 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/escape.h"
-#include "cli/serve_token.h"
+#include "cli/server_address.h"
 #include "http/http_client.h"
 #include "recording/slice_codec.h"
 
 #define TIMEOUT_SECONDS	 10
 #define ANSWER_MAX_BYTES (64U << 20)
-#define URL_SIZE	 512
+#define URL_SIZE	 (SERVER_BASE_SIZE + 128)
 
 /* Where the first picture is looked for: the last slice is there some seconds after its end. */
 static const unsigned int first_seconds[] = {15, 60, 300};
 
 struct history_client {
 	struct http_client *http;
-	char base[URL_SIZE / 2]; /* "http://HOST:PORT" */
-	const char *socket_path;
-	char *token, *authorization;
+	struct server_address address;
 	int64_t end_unix_ns; /* of the last slice; 0: none yet */
 };
-
-static int choose_address(struct history_client *client, const char *address, struct error *error)
-{
-	static const char scheme[] = "http://";
-	bool has_scheme = strncmp(address, scheme, sizeof(scheme) - 1) == 0, fits;
-	int length;
-
-	if (address[0] == '/') {
-		client->socket_path = address;
-		snprintf(client->base, sizeof(client->base), "http://localhost");
-		return 0;
-	}
-	length = snprintf(client->base, sizeof(client->base), "%s%s", has_scheme ? "" : scheme,
-			  address);
-	fits = length >= 0 && length < (int)sizeof(client->base);
-	while (fits && length > 0 && client->base[length - 1] == '/')
-		client->base[--length] = '\0';
-	if (!fits || strchr(client->base + sizeof(scheme) - 1, '/') ||
-	    http_url_check(client->base, error) < 0)
-		return error_set(
-			error, EINVAL,
-			"invalid value '%.64s' for --connect: expected ADDRESS:PORT or the "
-			"path of a socket",
-			address);
-	return 0;
-}
-
-static int choose_token(struct history_client *client, const char *path, struct error *error)
-{
-	int err = path ? serve_token_read(path, &client->token, error) : 0;
-
-	if (err < 0 || !path)
-		return err;
-	if (asprintf(&client->authorization, "Authorization: Bearer %s", client->token) < 0) {
-		client->authorization = NULL;
-		return error_set(error, ENOMEM, "cannot ask: out of memory");
-	}
-	return 0;
-}
 
 int history_client_new(const char *address, const char *token_file,
 		       struct history_client **ret_client, struct error *error)
@@ -80,8 +39,7 @@ int history_client_new(const char *address, const char *token_file,
 
 	if (!client)
 		return error_set(error, ENOMEM, "cannot ask: out of memory");
-	err = choose_address(client, address, error);
-	err = err < 0 ? err : choose_token(client, token_file, error);
+	err = server_address_read(address, "--connect", token_file, &client->address, error);
 	err = err < 0 ? err : http_client_new(&client->http, error);
 	if (err < 0) {
 		history_client_free(client);
@@ -117,28 +75,14 @@ static int decode(const uint8_t *bytes, size_t size, const struct slice_choice *
 	return err;
 }
 
-static int tell_status(const struct history_client *client, const struct http_answer *answer,
-		       struct error *error)
-{
-	char line[128], said[sizeof(line)];
-
-	if (answer->status == 401)
-		return error_set(error, EIO, "%s asks for its token: --token-file FILE",
-				 client->base);
-	snprintf(line, sizeof(line), "%.*s", (int)strcspn(answer->text, "\r\n"), answer->text);
-	escape_terminal(said, sizeof(said), line);
-	return error_set(error, answer->status == 503 ? EAGAIN : EIO,
-			 "%s answers with status %u: %s", client->base, answer->status, said);
-}
-
 /* *ret_slice NULL: nothing was recorded then. */
 static int ask(struct history_client *client, const char *from, const struct slice_choice *choice,
 	       struct profile **ret_slice, struct error *error)
 {
-	const char *headers[] = {client->authorization, NULL};
+	const char *headers[] = {client->address.authorization, NULL};
 	char url[URL_SIZE];
 	struct http_request request = {.url = url,
-				       .socket_path = client->socket_path,
+				       .socket_path = client->address.socket_path,
 				       .headers = headers,
 				       .timeout_seconds = TIMEOUT_SECONDS};
 	struct http_answer answer;
@@ -147,21 +91,22 @@ static int ask(struct history_client *client, const char *from, const struct sli
 	int err;
 
 	*ret_slice = NULL;
-	snprintf(url, sizeof(url), "%s/api/v1/profile?format=recording&from=%s", client->base,
-		 from);
+	snprintf(url, sizeof(url), "%s/api/v1/profile?format=recording&from=%s",
+		 client->address.base, from);
 	err = http_get(client->http, &request, &body, &answer, &why);
 	if (err < 0)
 		return error_set(error, err == -EIO ? EAGAIN : -err, "cannot ask %s: %s",
-				 client->socket_path ? client->socket_path : client->base,
+				 client->address.socket_path ? client->address.socket_path
+							     : client->address.base,
 				 why.text);
 	if (answer.status == 200) {
 		err = decode(body.bytes, body.size, choice, ret_slice);
 		if (err < 0)
 			error_set(error, err == -ENOMEM ? ENOMEM : EIO,
-				  "the answer of %s is no recording: %s", client->base,
+				  "the answer of %s is no recording: %s", client->address.base,
 				  strerror(-err));
 	} else if (answer.status != 404) {
-		err = tell_status(client, &answer, error);
+		err = server_address_explain(&client->address, &answer, error);
 	}
 	free(body.bytes);
 	return err == -ENOMEM || err == -EAGAIN || err == 0 ? err : -EIO;
@@ -208,7 +153,6 @@ void history_client_free(struct history_client *client)
 	if (!client)
 		return;
 	http_client_free(client->http);
-	free(client->token);
-	free(client->authorization);
+	server_address_done(&client->address);
 	free(client);
 }
