@@ -6,9 +6,12 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(1, f"{HERE}/../integration")
+import mcp_client  # noqa: E402
 SCENARIOS = {}
 
 
@@ -142,6 +145,23 @@ class Zoo:
             raise RuntimeError(f"pkbpf: status {result.returncode}: {result.stderr.strip()}")
         return json.load(open(report))
 
+    def record_for_tools(self, options, seconds):
+        """What a program knows that asks `pkbpf mcp`: the text of the tools, and nothing else."""
+        recording = f"{self.work}/run.pkbpf"
+        result = subprocess.run([self.pkbpf, "-q", "-d", str(seconds), "-o", recording, *map(str, options)],
+                                stderr=subprocess.PIPE, text=True, timeout=seconds + 60)
+        if result.returncode:
+            raise RuntimeError(f"pkbpf: status {result.returncode}: {result.stderr.strip()}")
+        client = mcp_client.Client(self.pkbpf, recording)
+        client.call("sources")
+        head, *lines = client.call("findings").splitlines()
+        busy = re.search(r"([\d.]+) % busy", head)
+        found = [re.fullmatch(r"\d+\. (.*) \(rule (\w+), severity (\d+) %\)", line) for line in lines]
+        if client.close():
+            raise RuntimeError("pkbpf mcp failed")
+        return {"host": {"busy_percent": float(busy[1])},
+                "findings": [{"text": f[1], "rule": f[2], "severity_percent": float(f[3])} for f in found if f]}
+
     def close(self):
         for process in reversed(self.started):
             try:
@@ -198,13 +218,13 @@ def judge(scenario_, findings, is_busy):
     return "wrong" if is_alarm(findings[0]) else "missed"
 
 
-def run(scenario_, pkbpf, work, disk, longest):
+def run(scenario_, pkbpf, work, disk, longest, by_tools=False):
     """Verdict and the findings' texts; of a recording no longer than this"""
     zoo = Zoo(pkbpf, work, disk)
     try:
         running = scenario_.run(zoo)
         options = next(running)
-        report = zoo.record(options, min(scenario_.seconds, longest))
+        report = (zoo.record_for_tools if by_tools else zoo.record)(options, min(scenario_.seconds, longest))
         try:
             next(running)
         except StopIteration:

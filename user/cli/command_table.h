@@ -10,7 +10,7 @@
 
 /* The first one runs when no command is named. */
 #define COMMANDS(X)                                                                                \
-	X(profile) X(report) X(diff) X(bench) X(top) X(serve) X(query) X(doctor) X(unpack)
+	X(profile) X(report) X(diff) X(bench) X(top) X(serve) X(query) X(doctor) X(mcp) X(unpack)
 
 struct command_row {
 	const char *name; /* NULL: the default command */
