@@ -63,7 +63,7 @@ END
 begin "Firefox Profiler"
 if command -v profiler-cli >/dev/null; then
 	mkdir firefox
-	record -F 499 -e cpu,offcpu,faults -o firefox/app.folded -o firefox/app.firefox.json -- "$workloads/spin" 0.3 &&
+	record -F 499 -e cpu,offcpu,faults -o firefox/app.folded -o firefox/app.firefox.json -- bash -c "'$workloads/spin' 0.3; sleep 0.01" &&
 		checker "$here/firefox_check.py" firefox cpu offcpu faults
 else
 	not_checked "profiler-cli is not here: npm has it as @firefox-devtools/profiler-cli, and tools/test installs it"
