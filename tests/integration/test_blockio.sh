@@ -40,7 +40,7 @@ start() {
 	rm -f report.json out.folded err.txt
 	"$pkbpf" -v -e blockio -o report.json -o out.folded 2>err.txt >/dev/null &
 	profiler=$!
-	wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+	wait_until 60 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 }
 
 stop() {
@@ -169,7 +169,7 @@ held_back() {
 	rm -f err.txt
 	"$pkbpf" -v -e blockio -G "$limited" -o report.json -o out.folded >/dev/null 2>err.txt &
 	profiler=$!
-	wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+	wait_until 60 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 	"${load[@]}" >fio.txt 2>&1
 	stop
 	verify device "$name" 600

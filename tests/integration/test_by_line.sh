@@ -120,7 +120,7 @@ uses $target 200 || fail "the program does not start"
 rm -f err.txt
 "$pkbpf" -v -e cpu -p $target -d 100 --by-line -o other.txt </dev/null 2>err.txt &
 profiler=$!
-wait_until 20 profiling err.txt && uses $target 500 || fail "no profile: $(cat err.txt)"
+wait_until 60 profiling err.txt && uses $target 500 || fail "no profile: $(cat err.txt)"
 kill $target
 wait $profiler || fail "status $?: $(cat err.txt)"
 grep -q 'file.py:2' other.txt || fail "the other root's process has no line: $(cat other.txt)"

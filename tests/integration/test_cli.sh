@@ -282,7 +282,7 @@ for signal in INT TERM; do
 	rm -f f.folded
 	"$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
 	job=$!
-	wait_until 20 profiling err && uses "$spinner" 300 || fail "it never started"
+	wait_until 60 profiling err && uses "$spinner" 300 || fail "it never started"
 	kill -$signal $job
 	wait $job
 	[ $? = 0 ] || fail "exit status"
@@ -295,7 +295,7 @@ limit_before=$(cat $limit)
 rm -f f.folded
 "$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
 job=$!
-wait_until 20 profiling err && uses "$spinner" 300 || fail "it never started"
+wait_until 60 profiling err && uses "$spinner" 300 || fail "it never started"
 echo 50 >$limit
 kill -INT $job
 wait $job
@@ -312,13 +312,13 @@ mkfifo slow
 "$pkbpf" -e cpu -v -p "$spinner" -f folded -o slow -f folded -o g.folded 2>err &
 job=$!
 exec 9<>slow # the FIFO has a reader, who reads nothing
-wait_until 20 profiling err && uses "$spinner" 100 || fail "it never started"
+wait_until 60 profiling err && uses "$spinner" 100 || fail "it never started"
 dd if=/dev/zero bs=4096 count=64 2>/dev/null | timeout 1 dd of=slow bs=4096 2>/dev/null # it is full
 kill -INT $job
 wait_until 10 writes_to_pipe $job
 kill -0 $job 2>/dev/null || fail "it did not wait for the reader of its output"
 kill -INT $job
-wait_until 20 ended $job || fail "it goes on"
+wait_until 60 ended $job || fail "it goes on"
 wait $job
 [ $? = 130 ] || fail "exit status"
 exec 9>&-
@@ -339,7 +339,7 @@ on_terminal() {
 	shift
 	: >terminal
 	{
-		[ -z "$input" ] || wait_until 20 grep -q 'profiling: [1-9]' terminal
+		[ -z "$input" ] || wait_until 60 grep -q 'profiling: [1-9]' terminal
 		printf '%b' "$input"
 		wait_until 60 test -e left
 	} | { SHELL=/bin/bash TERM=xterm timeout 60 script -qefc "$*" /dev/null >terminal; : >left; }

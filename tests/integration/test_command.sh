@@ -45,8 +45,8 @@ grep -q 'spin goes on to its end, Ctrl-C ends it' err || fail "nothing says that
 begin "SIGTERM to the profiler ends the command, too"
 "$pkbpf" -e cpu -v -f folded -o i.folded -- "$workloads/spin" 60 2>err &
 job=$!
-wait_until 20 profiling err || fail "it never started"
-wait_until 20 pgrep -P $job -x spin && uses "$(pgrep -P $job -x spin)" 300 || fail "its command does not run"
+wait_until 60 profiling err || fail "it never started"
+wait_until 60 pgrep -P $job -x spin && uses "$(pgrep -P $job -x spin)" 300 || fail "its command does not run"
 kill -TERM $job
 wait_until 60 ended $job || fail "it goes on"
 wait $job

@@ -64,7 +64,7 @@ profile() {
 		"$pkbpf" -v -d 120 "$@" -o "$name.json" --full -o "$name.txt" 2>"$name.err" &
 	profiler=$!
 	jobs_started+=("$profiler")
-	wait_until 20 profiling "$name.err"
+	wait_until 60 profiling "$name.err"
 	run_containers "$count"
 	sleep 0.3
 	kill -INT $profiler
@@ -132,7 +132,7 @@ if mkdir "$base/frozen" && echo 1 >"$base/frozen/cgroup.freeze" 2>/dev/null; the
 	"$workloads/spin" 20 &
 	jobs_started+=($!)
 	echo $! >"$base/frozen/cgroup.procs"
-	wait_until 10 grep -q "frozen 1" "$base/frozen/cgroup.events"
+	wait_until 60 grep -q "frozen 1" "$base/frozen/cgroup.events"
 	"$pkbpf" -d 0.3 -e cpu --cgroup "$base/frozen" -o frozen.folded 2>err
 	grep -q "pkbpf-test-$$/frozen could not run: frozen" err || fail "it is not said: $(cat err)"
 	echo 0 >"$base/frozen/cgroup.freeze"

@@ -29,7 +29,7 @@ unset DEBUGINFOD_URLS # which the server would ask in turn
 timeout 120 debuginfod -F -p $port -d :memory: -t 1 served >server.log 2>&1 &
 servers+=($!)
 id=$(readelf -n program | sed -n 's/.*Build ID: //p')
-wait_until 20 curl -sf -m 2 -o /dev/null "http://127.0.0.1:$port/buildid/$id/debuginfo" || give_up "the server has not found the debug file"
+wait_until 60 curl -sf -m 2 -o /dev/null "http://127.0.0.1:$port/buildid/$id/debuginfo" || give_up "the server has not found the debug file"
 export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/cache
 
 begin "not asked for"
@@ -59,7 +59,7 @@ class Garbage(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Garbage).serve_forever()
 P
 servers+=($!)
-wait_until 10 curl -s -m 2 -o /dev/null "http://127.0.0.1:$((port + 1))/"
+wait_until 60 curl -s -m 2 -o /dev/null "http://127.0.0.1:$((port + 1))/"
 DEBUGINFOD_URLS=http://127.0.0.1:$((port + 1)) record -e cpu -F 199 --debuginfod -o out.txt -- ./program
 grep -q 'not the debug file asked for' out.txt || fail "it is not told: $(grep -A1 names: out.txt)"
 

@@ -57,7 +57,7 @@ for _ in range(3):
 time.sleep(60)
 P
 target=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ "$(ls /proc/$target/task 2>/dev/null | wc -l)" = 4 ] && break
 	sleep 0.05
 done
@@ -69,7 +69,7 @@ grep -qE 'libc.so.6( \(|$)' out || give_up "the C library is not among the mappi
 # Threads that work for it in the kernel.
 (cd "$work" && exec "$workloads/starts_threads" workers 10) &
 worked_for=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	grep -qs '^iou-wrk' /proc/$worked_for/task/*/comm && break
 	sleep 0.05
 done

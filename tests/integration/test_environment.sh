@@ -44,10 +44,10 @@ if [ -n "$root" ] && mkdir -p "$base/docker/buildkit/frozen" 2>/dev/null; then
 	begin "frozen"
 	busy
 	echo "${jobs_started[0]}" >"$base/docker/buildkit/frozen/cgroup.procs"
-	freeze() { echo "$1" >"$base/docker/buildkit/frozen/cgroup.freeze" && wait_until 20 grep -q "frozen $1" "$base/docker/buildkit/frozen/cgroup.events"; }
+	freeze() { echo "$1" >"$base/docker/buildkit/frozen/cgroup.freeze" && wait_until 60 grep -q "frozen $1" "$base/docker/buildkit/frozen/cgroup.events"; }
 	"$pkbpf" -v -e offcpu --wait-states -p "${jobs_started[0]}" -o frozen.folded 2>err &
 	jobs_started+=($!)
-	wait_until 20 profiling err || fail "no profile: $(cat err)"
+	wait_until 60 profiling err || fail "no profile: $(cat err)"
 	freeze 1
 	sleep 1
 	freeze 0

@@ -25,7 +25,7 @@ fi
 "$pkbpf" serve -q --listen "$PWD/socket" --store "$PWD/store" -s 1s 2>err &
 server=$!
 curl_metrics() { curl -s --unix-socket socket http://pkbpf/metrics >metrics && grep -q '^pkbpf_last_slice_age_seconds' metrics; }
-wait_until 20 curl_metrics || fail "serve has no metrics: $(cat err)"
+wait_until 60 curl_metrics || fail "serve has no metrics: $(cat err)"
 kill "$server" && wait "$server"
 for metric in $(grep -o '\bpkbpf_[a-z_]*' "$examples/pkbpf.rules.yml" | grep -v '^pkbpf_\(cpu\|runqueue\|lost\|self_cpu\)$' | sort -u); do
 	grep -q "^${metric}[{ ]" metrics || fail "a rule asks for $metric, which serve does not have"

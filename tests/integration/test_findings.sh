@@ -104,7 +104,7 @@ if limit_reads; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec ./limited if=file of=/dev/null bs=4k iflag=direct 2>/dev/null) &
 	load=$!
 	# shellcheck disable=SC2016
-	wait_until 10 awk '$1 == "read_bytes:" { exit $2 < 80000 }' /proc/$load/io || fail "nothing is read"
+	wait_until 60 awk '$1 == "read_bytes:" { exit $2 < 80000 }' /proc/$load/io || fail "nothing is read"
 	"$pkbpf" -q -d 3 -o held.json 2>err.txt || fail "profiling: $(cat err.txt)"
 	kill $load
 	wait $load 2>/dev/null
@@ -120,7 +120,7 @@ fi
 if limit_cpu findings 5000; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec -a throttled bash -c 'while :; do :; done') &
 	load=$!
-	wait_until 10 grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
+	wait_until 60 grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
 	for targets in "-p $load" ""; do
 		# shellcheck disable=SC2086 # two words or none
 		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
@@ -163,10 +163,10 @@ while True:
 P
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec python3 hungry.py) &
 	load=$!
-	wait_until 10 grep -q hungry /proc/$load/comm || fail "the program does not start"
+	wait_until 60 grep -q hungry /proc/$load/comm || fail "the program does not start"
 	"$pkbpf" -v -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt &
 	profiler=$!
-	wait_until 20 profiling err.txt
+	wait_until 60 profiling err.txt
 	touch eat
 	wait $profiler
 	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
@@ -195,7 +195,7 @@ while True:
 P
 in_background python3 server.py
 server=$!
-wait_until 10 pgrep -P $server || fail "the server does not start"
+wait_until 60 pgrep -P $server || fail "the server does not start"
 "$pkbpf" -q -p $server -d 3 -o peers.json 2>err.txt || fail "profiling: $(cat err.txt)"
 programs_stop
 found peers.json healthy "^waiter $server( \\(.*\\))?: nothing is known to limit it; .* waits for data from a peer" ||
@@ -207,7 +207,7 @@ found peers.json healthy "^waiter $server( \\(.*\\))?: nothing is known to limit
 locks=$!
 "$workloads/locks" idle >idle.out &
 idle=$!
-wait_until 10 test -s contend.out && wait_until 10 test -s idle.out || fail "the workloads do not start"
+wait_until 60 test -s contend.out && wait_until 60 test -s idle.out || fail "the workloads do not start"
 "$pkbpf" -q -d 3 -o locks.json --full -o locks.txt 2>err.txt || fail "profiling: $(cat err.txt)"
 kill $locks $idle
 wait $locks $idle 2>/dev/null
@@ -223,9 +223,9 @@ hung=$!
 sleep 1000 &
 stopped=$!
 # Before it runs its program it would be this shell that is stopped, with its way to clean up.
-wait_until 10 grep -q sleep /proc/$stopped/comm || fail "the program does not start"
+wait_until 60 grep -q sleep /proc/$stopped/comm || fail "the program does not start"
 kill -STOP $stopped
-wait_until 10 test -s deadlock.out || fail "the workload does not start"
+wait_until 60 test -s deadlock.out || fail "the workload does not start"
 sleep 0.5
 for targets in "-p $hung,$stopped" ""; do
 	# shellcheck disable=SC2086 # two words or none

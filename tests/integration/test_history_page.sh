@@ -33,10 +33,10 @@ target = 99%
 END
 "$pkbpf" serve --config serve.conf 2>said &
 server=$!
-wait_until 20 grep -q 'http://' said || give_up "no server: $(cat said)"
+wait_until 60 grep -q 'http://' said || give_up "no server: $(cat said)"
 url=$(grep -o 'http://[0-9.:]*' said | head -n 1)
 windows() { curl -s --max-time 10 "$url/api/v1/windows?from=-1m" | grep -q '\(\[[0-9.]*,[0-9.]*\],\)\{4\}'; }
-wait_until 40 windows || give_up "no history: $(cat said)"
+wait_until 60 windows || give_up "no history: $(cat said)"
 
 begin "in Chromium"
 checker "$here/history_browser_check.py" "$url" "${3:-$work}"

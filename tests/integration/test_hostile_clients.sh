@@ -11,12 +11,12 @@ cleanup() { kill -9 $server 2>/dev/null; }
 
 "$pkbpf" serve --store store -s 1s --max-cpu off -e cpu --listen 127.0.0.1:0 2>said &
 server=$!
-for _ in $(seq 200); do
+for _ in $(seq 600); do
 	url=$(grep -o 'http://[0-9.:]*' said) && break
 	kill -0 $server 2>/dev/null || give_up "it ended: $(cat said)"
 	sleep 0.1
 done
-for _ in $(seq 200); do
+for _ in $(seq 600); do
 	[ "$(curl -s --max-time 10 "$url/readyz")" = ready ] && break
 	sleep 0.1
 done

@@ -36,7 +36,7 @@ P
 hostile() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$python" -S "$work/generated.py" >"$1" &
 	pids+=($!)
-	wait_until 20 test -s "$1" || give_up "$1 does not start"
+	wait_until 60 test -s "$1" || give_up "$1 does not start"
 	map=/tmp/perf-$!.map
 }
 

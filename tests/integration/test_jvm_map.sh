@@ -13,7 +13,7 @@ start_jvm() {
 	rm -f jvm/*
 	(cd jvm && exec setpriv --reuid nobody --regid nogroup --clear-groups /usr/bin/python3 "$work/fake_jvm.py" "$work/jvm" "$1") >ready &
 	jvm=$!
-	wait_until 10 grep -q ready ready || give_up "the process did not start"
+	wait_until 60 grep -q ready ready || give_up "the process did not start"
 }
 
 end_jvm() {

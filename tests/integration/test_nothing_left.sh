@@ -35,7 +35,7 @@ for end in INT KILL SEGV; do
 	[ $end != INT ] || [ -z "$(find out -name '.pkbpf-*')" ] || fail "temporary files are left: $(ls -A out)"
 	# The kernel frees them after a grace period.
 	for kind in prog map link; do
-		wait_until 20 is_gone $kind || fail "${kind}s are left: $(comm -12 there held.$kind | head -3 | tr '\n' ' ')"
+		wait_until 60 is_gone $kind || fail "${kind}s are left: $(comm -12 there held.$kind | head -3 | tr '\n' ' ')"
 	done
 	[ -z "$(find /sys/fs/bpf -name '*pkbpf*' 2>/dev/null)" ] || fail "something is pinned"
 	profiler=
@@ -46,7 +46,7 @@ begin "a recording is there up to the crash"
 profiler=$!
 wait_until 60 profiling r.err || give_up "pkbpf did not start: $(tail -3 r.err)"
 # shellcheck disable=SC2016 # evaluated later
-wait_until 30 eval '[ "$(cat out/.pkbpf-*.tmp | wc -c)" -gt 1000 ]' || fail "no slice is written"
+wait_until 60 eval '[ "$(cat out/.pkbpf-*.tmp | wc -c)" -gt 1000 ]' || fail "no slice is written"
 kill -KILL $profiler
 wait $profiler 2>/dev/null
 left=$(find out -name '.pkbpf-*.tmp')

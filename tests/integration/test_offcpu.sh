@@ -67,7 +67,7 @@ echo "  threads blocked all along count from edge to edge"
 "$workloads/waits" 100 100 "$work" blocked >/dev/null &
 target=$!
 is_asleep() { [ "$(grep -l '^State:.S' "/proc/$target"/task/*/status | wc -l)" = 2 ]; }
-wait_until 20 is_asleep
+wait_until 60 is_asleep
 begin=$(date +%s%N)
 "$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded --full -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
@@ -86,12 +86,12 @@ echo "  a thread that ends while others are blocked, and a process killed in its
 "$workloads/waits" 100 100 "$work" blocked >/dev/null &
 target=$!
 disown "$target"
-wait_until 20 is_asleep
+wait_until 60 is_asleep
 rm -f err.txt
 begin=$(date +%s%N)
 "$pkbpf" -v -e offcpu -d 100 -p "$target" -o killed.folded 2>err.txt &
 profiler=$!
-wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+wait_until 60 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 sleep 1
 kill -9 "$target"
 took=$((($(date +%s%N) - begin) / 1000))
@@ -160,7 +160,7 @@ target=$!
 rm -f err.txt
 "$pkbpf" -v -e cpu,offcpu --comm first -d 100 -o first.json 2>err.txt &
 profiler=$!
-wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
+wait_until 60 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 : >go
 wait "$target"
 kill -INT $profiler

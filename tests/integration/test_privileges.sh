@@ -101,7 +101,7 @@ nices() {
 	shell=$!
 	targets+=("$shell")
 	limited=()
-	wait_until 20 profiling err || fail "it does not start: $(cat err)"
+	wait_until 60 profiling err || fail "it does not start: $(cat err)"
 	profiler=$(pgrep -x pkbpf -P $shell || echo $shell)
 	nices=$(ps -L -o ni= -p "$profiler" | sort -nu | tr -d ' ' | tr '\n' ' ')
 	uses $target 300
@@ -152,13 +152,13 @@ cp "$workloads/spin" bin/gone
 spin=$target
 target bin/gone 300
 gone=$target
-wait_until 20 test "/proc/$gone/exe" -ef bin/gone
+wait_until 60 test "/proc/$gone/exe" -ef bin/gone
 rm bin/gone
 mkdir box
 # shellcheck disable=SC2016 # it expands there
 target unshare -m bash -c 'mount -t tmpfs box box && cp "$1" box/inside && exec box/inside 300' _ "$workloads/spin"
 inside=$target
-wait_until 20 grep -qx inside "/proc/$inside/comm"
+wait_until 60 grep -qx inside "/proc/$inside/comm"
 profile_all "^gone; ^inside;" 0 "$(all_but sys_ptrace)" -e cpu -p $gone -p $inside
 grep -q spin_here out/p.folded && fail "names from what cannot be opened: $(grep -m 2 spin_here out/p.folded)"
 profile_all "^gone;.*spin_here ^inside;.*spin_here" 0 "$everything" -e cpu -p $gone -p $inside
@@ -174,7 +174,7 @@ def spin_python():
 open("ready", "w").close()
 spin_python()'
 python=$target
-wait_until 20 test -e ready
+wait_until 60 test -e ready
 target "$workloads/named_code" stays
 profile_all "spin_python code_there" 0 "$(all_but sys_ptrace)" -e cpu -p $python -p $target
 kill $python $target
@@ -206,7 +206,7 @@ begin "without seccomp it runs, says so, and files are still read without rights
 profiler=$!
 targets+=("$profiler")
 reads() { keeper=$(pgrep -P $profiler -x pkbpf-keeper) && reader=$(pgrep -P "$keeper" -x pkbpf-reader); }
-if wait_until 20 reads; then
+if wait_until 60 reads; then
 	[ "$(awk '/^Cap(Prm|Eff|Inh|Amb)/ && $2 !~ /^0+$/' "/proc/$reader/status")" = "" ] || fail "its reader has capabilities"
 	[ "$(awk '/^Uid/ { print $2 }' "/proc/$reader/status")" != 0 ] || fail "its reader is root"
 else

@@ -37,7 +37,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	"$pkbpf" -d 3 -F 199 -e cpu -p "${targets[1]}" -o stopped.folded 2>err &
 	profiler=$!
 	reads() { keeper=$(pgrep -P $profiler -x pkbpf-keeper) && reader=$(pgrep -P "$keeper" -x pkbpf-reader); }
-	wait_until 20 reads || fail "nobody reads files: $(cat err)"
+	wait_until 60 reads || fail "nobody reads files: $(cat err)"
 	for process in $keeper $reader; do
 		setpriv --reuid 65534 --regid 65534 --clear-groups kill -STOP "$process" 2>/dev/null && fail "it could stop $(cat /proc/"$process"/comm)"
 	done
@@ -87,7 +87,7 @@ begin "they have no rights, and end with pkbpf"
 "$pkbpf" -v -d 20 -e cpu -p "${targets[1]}" -o killed.folded 2>err &
 profiler=$!
 targets+=("$profiler")
-wait_until 30 profiling err || give_up "pkbpf did not start: $(tail -n 2 err)"
+wait_until 60 profiling err || give_up "pkbpf did not start: $(tail -n 2 err)"
 keeper=$(pgrep -P "$profiler" -x pkbpf-keeper)
 readers=$(pgrep -P "${keeper:-0}" -x pkbpf-reader)
 [ "$(wc -w <<<"$readers")" -ge 1 ] || fail "keeper ${keeper:-none}, readers ${readers:-none}"
@@ -98,6 +98,6 @@ for pid in $readers; do
 done
 kill -9 "$profiler"
 gone() { ! kill -0 $keeper $readers 2>/dev/null && ! ps -o stat= -p "$(tr -s ' \n' , <<<"$keeper $readers" | sed 's/,$//')" | grep -qv Z; }
-wait_until 10 gone || fail "left: $(ps -o pid,stat,comm -p "$(tr -s ' \n' , <<<"$keeper $readers" | sed 's/,$//')")"
+wait_until 60 gone || fail "left: $(ps -o pid,stat,comm -p "$(tr -s ' \n' , <<<"$keeper $readers" | sed 's/,$//')")"
 
 conclude

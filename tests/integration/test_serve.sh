@@ -18,7 +18,7 @@ spinner=$!
 start() {
 	"$pkbpf" serve --store store -s 1s --max-cpu off --listen 127.0.0.1:0 "$@" 2>said &
 	server=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 600); do
 		url=$(grep -o 'http://[][0-9.:]*' said) && break
 		kill -0 $server 2>/dev/null || give_up "it ended: $(cat said)"
 		sleep 0.1
@@ -34,7 +34,7 @@ manager.bind("notify")
 while True:
     print(manager.recv(99).decode(), flush=True)' >notified &
 systemd=$!
-wait_until 20 test -S notify
+wait_until 60 test -S notify
 NOTIFY_SOCKET=$PWD/notify "$pkbpf" serve --store frugal -s 1s --max-cpu 0.01% --listen "$PWD/frugal.socket" 2>frugal.said &
 frugal=$!
 
@@ -175,7 +175,7 @@ start
 until_asked '/api/v1/windows?from=-2s' '\[\['
 front=$(pgrep -P $server -x pkbpf-front)
 kill -9 $server
-for _ in $(seq 100); do kill -0 "$front" 2>/dev/null || break; sleep 0.1; done
+for _ in $(seq 600); do kill -0 "$front" 2>/dev/null || break; sleep 0.1; done
 kill -0 "$front" 2>/dev/null && fail "the front outlives the collector"
 start
 until_asked '/api/v1/windows?from=-2s' '\[\['
@@ -185,7 +185,7 @@ wait $server || fail "it ended with $?"
 begin "other listeners"
 "$pkbpf" serve --listen "$PWD/socket" --store store -s 1s --max-cpu off 2>said &
 server=$!
-for _ in $(seq 100); do [ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] && break; sleep 0.1; done
+for _ in $(seq 600); do [ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] && break; sleep 0.1; done
 [ "$(stat -c %a socket)" = 660 ] || fail "the socket is for others, too"
 [ "$(curl -s --unix-socket socket http://anything/healthz)" = alive ] || fail "no answer at the socket: $(cat said)"
 kill -9 $server
@@ -204,7 +204,7 @@ fi
 begin "what costs too much is left out, step by step, and said"
 for _ in $(seq 600); do grep -q '(step [2-9])' frugal.said && break; sleep 0.1; done
 grep -q 'it leaves out .* (step 2)$' frugal.said || fail "nothing is left out: $(cat frugal.said)"
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	curl -s --unix-socket frugal.socket http://x/metrics | grep -q '^pkbpf_detail_step [1-9]' && break
 	sleep 0.1
 done

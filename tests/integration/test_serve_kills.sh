@@ -55,7 +55,7 @@ for i in $(seq "$kills"); do
 	start store || give_up "start $i"
 	# Every third one while it starts.
 	if [ $((i % 3)) != 0 ]; then
-		wait_until 40 ready || fail "start $i: never ready: $(cat said)"
+		wait_until 60 ready || fail "start $i: never ready: $(cat said)"
 		[ -z "$killed" ] || checker "$here/serve_windows.py" "$url" before "$killed"
 		sleep "0.$((RANDOM % 10))"
 		checker "$here/serve_windows.py" "$url" before
@@ -70,7 +70,7 @@ done
 
 begin "a process that stands still for $stopped s"
 start store || give_up "after the kills"
-wait_until 40 ready || fail "never ready"
+wait_until 60 ready || fail "never ready"
 for process in $front $server; do
 	kill -STOP "$process"
 	sleep "$stopped"
@@ -95,7 +95,7 @@ for segment in store/*/*.pkbpf; do
 	fi
 done
 : >store/slice/9999.pkbpf
-start store && wait_until 40 answers || fail "never ready: $(cat said)"
+start store && wait_until 60 answers || fail "never ready: $(cat said)"
 end
 "$pkbpf" query --store store --from -1h >/dev/null 2>err || fail "query: status $?: $(tr '\n' ' ' <err)"
 
@@ -105,14 +105,14 @@ if [ -e "$faketime" ]; then
 	chmod 755 . # the process that answers is another user's, and reads it as well
 	echo "-1h" >clock
 	start store env LD_PRELOAD="$faketime" FAKETIME_TIMESTAMP_FILE="$work/clock" FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_NO_CACHE=1 NO_FAKE_STAT=1 &&
-		wait_until 40 answers || fail "never ready an hour ago: $(cat said)"
+		wait_until 60 answers || fail "never ready an hour ago: $(cat said)"
 	for clock in +1h -1d +0; do
 		echo "$clock" >clock
 		sleep 1.5
-		wait_until 40 answers || fail "at $clock it is not ready: $(cat said)"
+		wait_until 60 answers || fail "at $clock it is not ready: $(cat said)"
 	done
 	end
-	start store && wait_until 40 answers || fail "never ready again: $(cat said)"
+	start store && wait_until 60 answers || fail "never ready again: $(cat said)"
 	end
 else
 	not_checked "there is no libfaketime"
@@ -168,19 +168,19 @@ begin "a file system that is full, and one that is read-only"
 mkdir small
 if mount -t tmpfs -o size=4m none small 2>/dev/null; then
 	failing() { [ "$(metric pkbpf_store_failing)" = "$1" ]; }
-	start small && wait_until 40 ready
+	start small && wait_until 60 ready
 	head -c 16M /dev/zero >small/others 2>/dev/null
-	wait_until 20 failing 1 || fail "a full file system is not told"
+	wait_until 60 failing 1 || fail "a full file system is not told"
 	curl -s "$url/readyz" | grep -q 'No space left' || fail "it is ready: $(curl -s "$url/readyz")"
 	kill -9 $server
 	wait $server 2>/dev/null
-	wait_until 10 test ! -e "/proc/$front" || fail "the front outlives the collector"
-	start small && wait_until 20 failing 1 || fail "a start without room"
+	wait_until 60 test ! -e "/proc/$front" || fail "the front outlives the collector"
+	start small && wait_until 60 failing 1 || fail "a start without room"
 	rm small/others
-	wait_until 20 failing 0 || fail "it does not go on when there is room"
+	wait_until 60 failing 0 || fail "it does not go on when there is room"
 	end
 	mount -o remount,ro small
-	start small && wait_until 20 failing 1 || fail "a read-only file system is not told"
+	start small && wait_until 60 failing 1 || fail "a read-only file system is not told"
 	end
 else
 	not_checked "mount is not allowed here"

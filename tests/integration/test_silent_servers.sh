@@ -134,7 +134,7 @@ hears TERM
 "$pkbpf" doctor -p "$target" >doctor.txt 2>&1 &
 doctor=$!
 doctor_has_ended() { ! kill -0 "$doctor"; }
-wait_until 30 doctor_has_ended
+wait_until 60 doctor_has_ended
 kill -KILL "$doctor" 2>/dev/null && fail "doctor waits for the server"
 unserve
 
@@ -167,7 +167,7 @@ for i in {1..24}; do
 	servers+=($!)
 done
 for i in {1..24}; do
-	wait_until 30 grep -q mounted "served$i"
+	wait_until 60 grep -q mounted "served$i"
 	"many$i/file" &
 	targets+=($!)
 done

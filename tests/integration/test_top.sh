@@ -35,9 +35,9 @@ echo 'a-token-that-nobody-guesses' >token
 chmod 600 token
 "$pkbpf" serve --store "$work/store" -s 1s --max-cpu off -e cpu -F 499 -p $spinner --listen 127.0.0.1:0 --token-file token 2>said &
 server=$!
-wait_until 20 grep -q 'http://' said || give_up "no server: $(cat said)"
+wait_until 60 grep -q 'http://' said || give_up "no server: $(cat said)"
 url=$(grep -o 'http://[0-9.:]*' said)
-wait_until 20 curl -sf "$url/readyz" || fail "it is not ready: $(cat said)"
+wait_until 60 curl -sf "$url/readyz" || fail "it is not ready: $(cat said)"
 "$pkbpf" top --connect "$url" 2>err >out
 [ $? = 1 ] && grep -q 'asks for its token' err || fail "without the token: $(cat err)"
 chmod 755 . && install -o 65534 -m 400 token nobodys
@@ -92,7 +92,7 @@ press x
 tmux -L "pkbpf$$" resize-window -x 80 -y 12
 screen "spin_here"
 press w "$work/shown.folded" Enter
-wait_until 30 test -s shown.cpu.folded
+wait_until 60 test -s shown.cpu.folded
 grep -q '^spin;.*spin_here [0-9]*$' shown.cpu.folded || fail "what was shown is not in the file"
 press q
 screen "status 0"

@@ -41,14 +41,14 @@ begin "semaphores are raised, and put back also when pkbpf is killed"
 started+=($!)
 "$pkbpf" -v -e offcpu --region 'step=usdt:app:step__start..step__done' -p "${started[0]}" -d 60 >said 2>&1 &
 profiler=$!
-wait_until 20 profiling said || fail "it does not begin"
+wait_until 60 profiling said || fail "it does not begin"
 grep -q "watching the regions of .*probes" said || fail "its probes come after the beginning"
 raised=$(semaphore "${started[0]}")
 kill -KILL $profiler
 wait $profiler 2>/dev/null
 restored() { [ "$(semaphore "${started[0]}")" = 0 ]; }
 [ "$raised" -ge 2 ] || fail "the semaphore is $raised while it is watched"
-wait_until 5 restored || fail "the semaphore is $(semaphore "${started[0]}") afterwards"
+wait_until 60 restored || fail "the semaphore is $(semaphore "${started[0]}") afterwards"
 kill "${started[0]}"
 
 postgres_says() { "${run[@]}" psql -h "$PWD" -Atqc "$1" postgres; }
@@ -62,11 +62,11 @@ if [ -x "$bin/initdb" ] && readelf -n "$bin/postgres" 2>/dev/null | grep -q quer
 	"${run[@]}" "$bin/postgres" -D data -k "$PWD" -c listen_addresses= -c fsync=off \
 		-c shared_preload_libraries=pg_stat_statements >server 2>&1 &
 	started+=($!)
-	wait_until 20 "${run[@]}" "$bin/pg_isready" -q -h "$PWD" || fail "no server: $(tail -n 3 server)"
+	wait_until 60 "${run[@]}" "$bin/pg_isready" -q -h "$PWD" || fail "no server: $(tail -n 3 server)"
 	postgres_says 'create extension pg_stat_statements' >said 2>&1
 	"$pkbpf" -v -e offcpu --regions -p "${started[-1]}" -o postgres.json >said 2>&1 &
 	profiler=$!
-	wait_until 20 profiling said || fail "it does not begin"
+	wait_until 60 profiling said || fail "it does not begin"
 	postgres_says 'select pg_stat_statements_reset()' >/dev/null
 	for ((i = 0; i < 20; i++)); do
 		echo "select sum(i), pg_sleep(0.02) from generate_series(1, 20000) i;"
