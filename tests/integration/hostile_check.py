@@ -62,7 +62,7 @@ for name in MORE + ["symbols.json"]:
             check(subprocess.run(["jq", "-e", ".", f"{folder}/{name}"], stdout=subprocess.DEVNULL).returncode == 0, f"{name}: jq reads it")
     if name.endswith((".svg", ".xml")) and shutil.which("xmllint"):
         check(subprocess.run(["xmllint", "--noout", "--nonet", f"{folder}/{name}"]).returncode == 0, f"{name}: xmllint reads it")
-for name in ("diff.md", "bench.md"):
+for name in ("diff.md", "bench.md", "all.md"):
     # Markup counts outside of code only.
     outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", text(name))
     check(not re.search(r"<(script|b|img)\b|hacked=1", outside), f"{name}: names are code: {outside[:300]}")
@@ -71,10 +71,10 @@ check(len({len(row) for row in rows}) == 1 and not any(cell[:1] in "=+-@\t" for 
 marked = [element.get("name") for element in tree.fromstring(text("diff.xml")).iter("testcase")]
 check(any("</script><script>hacked=1</script>" in name for name in marked), f"junit: markup in a name is text: {marked}")
 
-for name in MORE + ["all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.functions.csv", "all.svg"]:
+for name in MORE + ["all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.functions.csv", "all.md", "all.sarif", "all.svg"]:
     check(not control_characters(text(name)), f"{name}: no control characters: {control_characters(text(name))}")
 
-for name in "all.firefox.json", "all.trace.json":
+for name in "all.firefox.json", "all.trace.json", "all.sarif":
     json.loads(text(name))
 document = json.loads(text("all.speedscope.json"))
 profile = document["profiles"][0]

@@ -7,7 +7,7 @@
 begin "a recording"
 record -F 499 -e cpu,faults --trace -o all.pkbpf -- "$workloads/hostile_names" || give_up "no profile"
 report() { "$pkbpf" report -q all.pkbpf "$@" >said 2>&1 || give_up "pkbpf report $*: $(cat said)"; }
-report -e cpu -o all.folded -o all.pb.gz -o all.speedscope.json -o all.firefox.json -o all.trace.json -o all.svg -o all.html -o all.json -o all.csv -o all.functions.csv -o all.txt
+report -e cpu -o all.folded -o all.pb.gz -o all.speedscope.json -o all.firefox.json -o all.trace.json -o all.svg -o all.html -o all.json -o all.csv -o all.functions.csv -o all.md -o all.sarif -o all.txt
 report -e cpu --full -o full.txt
 report --tree -o tree.txt
 

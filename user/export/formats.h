@@ -14,6 +14,8 @@
 	ROW(csv_functions)                                                                         \
 	ROW(csv_lines)                                                                             \
 	ROW(csv_regions)                                                                           \
+	ROW(markdown)                                                                              \
+	ROW(sarif)                                                                                 \
 	ROW(recording)                                                                             \
 	ROW(svg)                                                                                   \
 	ROW(html)                                                                                  \
