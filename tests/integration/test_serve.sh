@@ -166,6 +166,17 @@ ask /metrics -H 'Authorization: Bearer a-token-that-nobody-guessed'
 [ "$status" = 401 ] || fail "with another token: $status"
 ask '/api/v1/windows?from=-10m' -H 'Authorization: Bearer a-token-that-nobody-guesses'
 [ "$status" = 200 ] && [ "$(windows)" -ge 2 ] || fail "what was there before is gone"
+kill $server
+wait $server
+start --token-file token --open-metrics
+ask /metrics
+[ "$status" = 200 ] && grep -q '^pkbpf_' out || fail "open metrics: $status"
+for path in / /api/v1/report /debug/pprof/ /metrics/x; do
+	ask "$path"
+	[ "$status" = 401 ] || [ "$path/$status" = /metrics/x/404 ] || fail "$path beside open metrics: $status"
+done
+"$pkbpf" serve --store store --open-metrics 2>err
+[ $? = 2 ] && grep -q "requires --token-file" err || fail "open metrics without a token: $(cat err)"
 
 begin "a front that is killed, a collector that is killed"
 kill -9 "$(pgrep -P $server -x pkbpf-front)"

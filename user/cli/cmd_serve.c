@@ -126,6 +126,10 @@ static int check_all(struct cli_options *options, struct error *error)
 		return -EINVAL;
 	if (own->slice_ns && (own->slice_ns < SLICE_MIN_NS || own->slice_ns > SLICE_MAX_NS))
 		return error_set(error, EINVAL, "invalid value for --interval: expected 1s to 1m");
+	if (own->open_metrics && !own->token_file)
+		return error_set(error, EINVAL,
+				 "--open-metrics requires --token-file: without a "
+				 "token, everything is answered");
 	if (check_kinds(serve_kinds(options), error) < 0 ||
 	    web_listen_check(own->listen ? own->listen : SERVE_LISTEN, own->token_file != NULL,
 			     error) < 0)
@@ -208,6 +212,9 @@ static const struct option_row own_options[] = {
 	{0, "token-file", "FILE", "answer only requests with the token in FILE",
 	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(token_file), .text = "Refused where every user can read it."},
+	{0, "open-metrics", NULL, "with --token-file: answer /metrics without the token",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_FLAG, SERVE(open_metrics),
+	 .text = "They name programs, containers and units; stacks and reports still need it."},
 	{0, "run-as", "USER",
 	 "the user that answers, writes the history and runs commands of alerts",
 	 .group = OPTION_GROUP_GENERAL, .form = OPTION_TEXT, SERVE(run_as),

@@ -294,7 +294,9 @@ static int open_all(struct front *front, struct greeting *greeting)
 		.max_bytes = options->store_bytes,
 		.wait_ms = STORE_WAIT_MS,
 	};
-	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
+	struct web_options web = {.token = options->token,
+				  .open_metrics = options->open_metrics,
+				  .slice_ns = options->slice_ns};
 	_cleanup_close_ int store_fd = -1;
 	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
 			     &greeting->error);

@@ -19,6 +19,7 @@ struct serve_front_options {
 	const char *run_as; /* NULL: see serve_user.h */
 	uint64_t store_bytes;
 	const char *token; /* NULL: none */
+	bool open_metrics;
 	uint64_t slice_ns;
 	const char *config;	 /* text of the configuration, checked; NULL: none */
 	struct console *console; /* for what happens in the front */

@@ -70,7 +70,8 @@ void serve_fixed_changes(const struct serve_options *before, const struct serve_
 		    {"store", is_same(before->store, after->store)},
 		    {"store-size", before->store_bytes == after->store_bytes},
 		    {"run-as", is_same(before->run_as, after->run_as)},
-		    {"token-file", is_same(before->token_file, after->token_file)}};
+		    {"token-file", is_same(before->token_file, after->token_file)},
+		    {"open-metrics", before->open_metrics == after->open_metrics}};
 
 	ret_names[0] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

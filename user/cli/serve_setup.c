@@ -127,6 +127,7 @@ static int start_front(struct serving *serving, struct error *error)
 		.run_as = choose_user(serving),
 		.store_bytes = serving->own.store_bytes,
 		.token = serving->token,
+		.open_metrics = serving->own.open_metrics,
 		.slice_ns = serving->own.slice_ns,
 		.config = serving->own.text,
 		.console = serving->console,

@@ -92,6 +92,13 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return value ? value : "";
 }
 
+static bool needs_token(const struct web *web, const struct web_path *path)
+{
+	if (!web->options.token || path->is_open)
+		return false;
+	return !web->options.open_metrics || path->answer != web_answer_metrics;
+}
+
 /* true: the answer says why not. */
 static bool refuse(struct web *web, struct MHD_Connection *connection, const char *method,
 		   const struct web_path *path, struct web_answer *answer)
@@ -111,7 +118,7 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 			"/api/v1/report, /api/v1/series, /api/v1/diff, "
 			"/api/v1/windows, /api/v1/alerts, /api/v1/objectives, /healthz, "
 			"/readyz\n");
-	} else if (web->options.token && !path->is_open && !has_token(web, connection)) {
+	} else if (needs_token(web, path) && !has_token(web, connection)) {
 		web_say(answer, 401, "this needs the header 'Authorization: Bearer TOKEN'\n");
 	} else {
 		return false;

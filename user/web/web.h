@@ -19,6 +19,7 @@ struct web_options {
 	int socket;	   /* listens already; taken over */
 	uint16_t port;	   /* of it: part of the names under which we may be asked; 0: a path */
 	const char *token; /* that each request has to carry, borrowed; NULL: none */
+	bool open_metrics; /* those are answered without it */
 	uint64_t slice_ns;
 	struct alerts *alerts; /* borrowed until web_stop(); NULL: none */
 	/* Adds to the metrics, from any thread until web_stop(); NULL: nobody does. */

@@ -37,6 +37,9 @@ static void options_of_the_front_need_another_start(void **state)
 	after.store_bytes = 1;
 	assert_string_equal(changes(&before, &after), "listen, store, store-size, token-file");
 	assert_string_equal(changes(&after, &before), "listen, store, store-size, token-file");
+	after = before;
+	after.open_metrics = true;
+	assert_string_equal(changes(&before, &after), "open-metrics");
 }
 
 static void what_is_not_given_is_the_default(void **state)
