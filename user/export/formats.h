@@ -14,6 +14,8 @@
 	ROW(csv_functions)                                                                         \
 	ROW(csv_lines)                                                                             \
 	ROW(csv_regions)                                                                           \
+	ROW(csv_peers)                                                                             \
+	ROW(csv_allocations)                                                                       \
 	ROW(markdown)                                                                              \
 	ROW(sarif)                                                                                 \
 	ROW(recording)                                                                             \

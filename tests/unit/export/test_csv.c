@@ -14,6 +14,8 @@
 
 #include "account_scenario.h"
 #include "base/array.h"
+#include "event/decoder.h"
+#include "event/peer_event.h"
 #include "region_record.h"
 
 #define CELLS_MAX 128
@@ -258,6 +260,123 @@ static void regions_are_a_tree(void **state)
 	free(text);
 }
 
+static void allocations_have_place_and_growth(void **state)
+{
+	static const char *const expected[][2] = {
+		{"pid", "100"},
+		{"comm", "app"},
+		{"function", "main"},
+		{"file", "/src/app.c"},
+		{"line", "40"},
+		{"stack", "main"},
+		{"allocated_bytes", "900"},
+		{"allocated_samples", "9"},
+		{"live_bytes", "300"},
+		{"live_objects", "3"},
+		{"peak_at_ns", "5"},
+		{"trend", "grows like a leak"},
+		{"growth_bytes", "100"},
+	};
+	static const char *const deeper[][2] = {
+		{"stack", "main;=work(a, \"b\");sys_read"},
+		{"growth_bytes", ""},
+	};
+	static struct record heading, record;
+	struct heap_place place = {.pid = 100,
+				   .comm = "app",
+				   .trend = HEAP_TREND_GROWS,
+				   .allocated = {.bytes = 900, .samples = 9},
+				   .live = {.bytes = 300, .objects = 3},
+				   .growth_bytes = 100};
+	struct fake_profile fake;
+	size_t count;
+	char *text;
+
+	play_app(&fake);
+	place.peak_ns = profile_info(fake.profile)->start_ns + 5;
+	place.stack = profile_rows(fake.profile, &count)[1].stack;
+	assert_int_equal(heap_list_add(profile_heaps(fake.profile), &place), 0);
+	place.stack = profile_rows(fake.profile, &count)[0].stack;
+	place.trend = HEAP_TREND_UNKNOWN;
+	assert_int_equal(heap_list_add(profile_heaps(fake.profile), &place), 0);
+	text = fake_profile_write(&fake, "csv-allocations", NULL);
+	fake_profile_done(&fake);
+	assert_int_equal(count_lines(text), 1 + 2);
+	find_record(text, "function", "main", &heading, &record);
+	assert_int_equal(record.count, heading.count);
+	assert_cells(&heading, &record, expected, ARRAY_SIZE(expected));
+	find_record(text, "function", "sys_read", &heading, &record);
+	assert_int_equal(record.count, heading.count);
+	assert_cells(&heading, &record, deeper, ARRAY_SIZE(deeper));
+	free(text);
+}
+
+static void feed(struct fake_profile *fake, struct event_buffer *buffer)
+{
+	struct event_sink sink = aggregator_sink(fake->aggregator);
+
+	assert_int_equal(event_decode(buffer->data, buffer->size, &sink), buffer->size);
+	event_buffer_done(buffer);
+	*buffer = (struct event_buffer){0};
+}
+
+static void peers_have_addresses_and_sums(void **state)
+{
+	static const char *const expected[][2] = {
+		{"pid", "7"},
+		{"comm", "app"},
+		{"peer", "tcp 10.0.0.7:5432 (postgresql?)"},
+		{"protocol", "tcp"},
+		{"role", "client"},
+		{"address", "10.0.0.7"},
+		{"port", "5432"},
+		{"service", "postgresql"},
+		{"peer_pid", ""},
+		{"responses", "4"},
+		{"response_max_ns", "1000"},
+		{"connects", "0"},
+		{"receive_queue_max_bytes", "0"},
+	};
+	static struct record heading, record;
+	const uint64_t ns = 1000;
+	struct peer_view peer = {.time_ns = 1,
+				 .number = 1,
+				 .peer = {.family = PKBPF_NETWORK_IPV4,
+					  .protocol = PKBPF_NETWORK_TCP,
+					  .role = PKBPF_NETWORK_CLIENT,
+					  .port = 5432,
+					  .address = {10, 0, 0, 7}}};
+	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(ns), 4};
+	struct totals_view totals = {.time_ns = 2,
+				     .pid = 7,
+				     .device = 1,
+				     .kind = PKBPF_PROFILE_NETWORK,
+				     .measure = PKBPF_NETWORK_RESPONSES,
+				     .comm = "app",
+				     .count = 4,
+				     .total = 4 * ns,
+				     .max = ns,
+				     .buckets = &bucket,
+				     .bucket_count = 1};
+	struct event_buffer buffer = {0};
+	struct fake_profile fake;
+	char *text;
+
+	fake_profile_init(&fake, NULL);
+	process_table_get(fake.processes, 7, "app");
+	assert_int_equal(peer_event_encode(&buffer, &peer), 0);
+	feed(&fake, &buffer);
+	assert_int_equal(event_encode_totals(&buffer, &totals), 0);
+	feed(&fake, &buffer);
+	text = fake_profile_write(&fake, "csv-peers", NULL);
+	fake_profile_done(&fake);
+	assert_int_equal(count_lines(text), 1 + 1);
+	find_record(text, "comm", "app", &heading, &record);
+	assert_int_equal(record.count, heading.count);
+	assert_cells(&heading, &record, expected, ARRAY_SIZE(expected));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +384,8 @@ int main(void)
 		cmocka_unit_test(functions_have_their_weights),
 		cmocka_unit_test(lines_have_their_weights),
 		cmocka_unit_test(regions_are_a_tree),
+		cmocka_unit_test(allocations_have_place_and_growth),
+		cmocka_unit_test(peers_have_addresses_and_sums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

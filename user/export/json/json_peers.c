@@ -45,13 +45,6 @@ static void write_failures(struct json_writer *writer, const struct peer_row *ro
 	json_writer_array_end(writer);
 }
 
-static const char *role_name(const struct peer *peer)
-{
-	if (peer->address.role == PKBPF_NETWORK_CLIENT)
-		return "client";
-	return peer->address.role == PKBPF_NETWORK_SERVER ? "server" : "unknown";
-}
-
 static void write_peer(struct json_writer *writer, const struct peer *peer)
 {
 	char text[PEER_TEXT_SIZE];
@@ -60,14 +53,13 @@ static void write_peer(struct json_writer *writer, const struct peer *peer)
 	if (!peer)
 		return;
 	json_writer_string(writer, "protocol", peer_protocol(peer));
-	json_writer_string(writer, "role", role_name(peer));
+	json_writer_string(writer, "role", peer_role(peer));
 	if (peer_address(text, peer)[0])
 		json_writer_string(writer, "address", text);
 	if (peer->host)
 		json_writer_string(writer, "host", peer->host);
-	if (peer->address.family == PKBPF_NETWORK_IPV4 ||
-	    peer->address.family == PKBPF_NETWORK_IPV6)
-		json_writer_u64(writer, "port", peer->address.port);
+	if (peer_port(peer))
+		json_writer_u64(writer, "port", peer_port(peer));
 	if (peer_service(peer))
 		json_writer_string(writer, "service", peer_service(peer));
 	if (peer->name[0])

@@ -10,6 +10,21 @@
 #include "base/array.h"
 #include "profile/account/port_service.h"
 
+const char *peer_role(const struct peer *peer)
+{
+	if (peer->address.role == PKBPF_NETWORK_CLIENT)
+		return "client";
+	return peer->address.role == PKBPF_NETWORK_SERVER ? "server" : "unknown";
+}
+
+uint32_t peer_port(const struct peer *peer)
+{
+	bool is_internet = peer->address.family == PKBPF_NETWORK_IPV4 ||
+			   peer->address.family == PKBPF_NETWORK_IPV6;
+
+	return is_internet ? peer->address.port : 0;
+}
+
 const char *peer_protocol(const struct peer *peer)
 {
 	const struct pkbpf_network_peer *address = &peer->address;

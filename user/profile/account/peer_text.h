@@ -19,5 +19,9 @@ char *peer_address(char buffer[PEER_TEXT_SIZE], const struct peer *peer);
 const char *peer_service(const struct peer *peer);
 /* "tcp", "udp", "unix", "unix datagram", "other" */
 const char *peer_protocol(const struct peer *peer);
+/* Of the process that has the peer: "client", "server", "unknown" */
+const char *peer_role(const struct peer *peer);
+/* 0: it has none */
+uint32_t peer_port(const struct peer *peer);
 
 #endif
