@@ -196,8 +196,9 @@ int measure_profile(struct measurement *measurement, const struct profile *profi
 	uint64_t length_ns = info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
 	int err = 0;
 
-	if (!measurement_begin_slice(measurement, &(struct diff_slice){info->start_ns, info->end_ns,
-								       length_ns, run}))
+	if (!measurement_begin_slice(measurement,
+				     &(struct diff_slice){info->start_ns, info->end_ns, length_ns,
+							  run, info->own_pid}))
 		return -ENOMEM;
 	describe(measurement, profile);
 	if (measurement_wants(measurement, DIFF_ALL) ||

@@ -18,6 +18,9 @@ static bool continues(const struct measurement *measurement, const struct profil
 	if (!measurement->slices.count || strcmp(measurement->host, info->host) != 0)
 		return false;
 	last = &measurement->slices.items[measurement->slices.count - 1];
+	/* Short commands that are started one after the other are runs of their own. */
+	if (last->capture_pid && info->own_pid && last->capture_pid != info->own_pid)
+		return false;
 	return last->end_ns && info->start_ns >= last->end_ns &&
 	       info->start_ns - last->end_ns < RUN_GAP_MAX_NS;
 }

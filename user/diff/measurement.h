@@ -85,6 +85,7 @@ struct diff_slice {
 	uint64_t begin_ns, end_ns; /* of the clock of its machine; 0: only the length is known */
 	uint64_t length_ns;	   /* 0: unknown */
 	uint32_t run;
+	uint32_t capture_pid; /* of the pkbpf that recorded it; 0: unknown */
 };
 
 /* What holds one value alone has one slice. */
