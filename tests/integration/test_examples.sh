@@ -91,6 +91,39 @@ begin "a gate in CI"
 status=$?
 [ $status = 3 ] && grep -q 'region\[request\].p99 is' said || fail "status $status beyond the limit"
 
+begin "a gate that compares with the base branch"
+cat >burn.py <<'END'
+import sys, time
+while time.thread_time() < float(sys.argv[1]):
+    sum(range(1000))
+END
+# gate EXPECTED SECONDS [VARIABLE=VALUE]…
+gate() {
+	local expected=$1 seconds=$2
+	shift 2
+	env PKBPF="$pkbpf" RUNS=2 OPTIONS='-e cpu --frequency 999 --slice 100ms' CONDITIONS=$'cpu.total>+30%\n?cpu.function[none].self>+1%' "$@" \
+		sh "$examples/regression_gate.sh" "$interpreter" burn.py "$seconds" >said 2>&1
+	local status=$?
+	[ $status = "$expected" ] || fail "status $status, not $expected: $(cat said)"
+}
+gate 0 0.6
+grep -q 'nothing to compare with' pkbpf-out/comment.md || fail "without a baseline: $(cat said)"
+gate 0 0.6 UPDATE=1
+gate 0 0.6
+grep -q '^- passed: .cpu.total' pkbpf-out/comment.md && [ -s pkbpf-out/diff.html ] || fail "the same: $(cat said)"
+gate 3 1.3
+grep -q '^- \*\*failed\*\*: .cpu.total' pkbpf-out/comment.md && grep -q '<failure' pkbpf-out/junit.xml || fail "slower: $(cat said)"
+printf "#!/bin/sh\nexit 7\n" >fails && chmod +x fails
+gate 7 0.6 PKBPF=./fails
+
+begin "steps of the action of GitHub and the job of GitLab"
+if python3 -c 'import yaml' 2>/dev/null; then
+	mkdir -p fake && printf '#!/bin/sh\necho "$0 $*" >>%s/asked\n' "$PWD" >fake/gh && cp fake/gh fake/curl && chmod +x fake/*
+	python3 "$here/ci_steps.py" "$examples" "$pkbpf" "$interpreter burn.py" fake >said 2>&1 || fail "$(cat said)"
+else
+	not_checked "no yaml for Python"
+fi
+
 begin "files that are in the program are those of the tree"
 "$pkbpf" unpack >names || fail "status $?"
 while read -r name; do
