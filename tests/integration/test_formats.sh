@@ -29,9 +29,12 @@ begin "formats with a time axis, from a trace"
 mkdir traced
 record -F 499 --trace -o traced.pkbpf -- bash -c "'$workloads/spin' 0.3; for i in 1 2 3; do dd if=/dev/zero of=file bs=1M count=1 conv=fsync; sleep 0.01; done" ||
 	give_up "no recording"
-"$pkbpf" report -q traced.pkbpf -o traced/all.folded -o traced/all.firefox.json -o traced/all.trace.json >said 2>&1 || give_up "$(cat said)"
+"$pkbpf" report -q traced.pkbpf -o traced/all.folded -o traced/all.firefox.json -o traced/all.trace.json -o traced/all.events.txt >said 2>&1 || give_up "$(cat said)"
 # shellcheck disable=SC2086 # one word each
 checker "$here/timeline_check.py" --trace "$work/traced" ${recorded-}
+checker "$here/events_check.py" traced/all.events.txt traced/all.cpu.folded
+"$pkbpf" report -q all.pkbpf -o none.events.txt >said 2>&1
+grep -q '^# No single events\|blockio-' none.events.txt || fail "without a trace: $(head -3 none.events.txt)"
 
 begin "pprof"
 if command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q usage; then

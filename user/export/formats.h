@@ -24,7 +24,8 @@
 	ROW(pprof)                                                                                 \
 	ROW(speedscope)                                                                            \
 	ROW(firefox)                                                                               \
-	ROW(chrome)
+	ROW(chrome)                                                                                \
+	ROW(events)
 
 #define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
 FORMATS(FORMAT_DECLARE)
