@@ -152,7 +152,7 @@ def profile():
     program = subprocess.Popen([sys.executable, "-c", "def spin():\n  while True: sum(range(10000))\nspin()"])
     try:
         client = Client(pkbpf, "--allow-profile", "base.pkbpf")
-        text = client.call("profile", pid=program.pid, seconds=1)
+        text = client.call("profile", pid=program.pid, seconds=3)
         check("new source 'profile-1'" in text, text.splitlines()[0])
         text = client.call("function", source="profile-1", name="spin")
         share = number(text, r"^cpu of spin.*?\(([\d.]+)%\) of all")
