@@ -94,7 +94,7 @@ static void read_function(const struct v8_memory *memory, const struct v8_layout
 	    (!function.identity || strlen(function.name) >= sizeof(function.name)))
 		abort();
 	bytes->read = 0;
-	if (v8_script_read(memory, shared, &script))
+	if (v8_script_read(memory, layout, shared, &script))
 		return;
 	if (strlen(script.path) >= sizeof(script.path))
 		abort();

@@ -213,7 +213,7 @@ size_t v8_code_frames(const struct v8_memory *memory, const struct v8_layout *la
 		uint64_t shared;
 
 		if (read_inlined(memory, layout, code, at.inlining - 1, &shared, &call)) {
-			/* Without one of them the rest would be called by the wrong one. */
+			/* A missing frame would give the rest a wrong caller. */
 			count = 0;
 			call = (struct v8_position){.position = -1};
 		} else {

@@ -30,7 +30,7 @@ int v8_code_find(const struct v8_memory *memory, const struct v8_layout *layout,
 /* Whether the same code is still there. */
 bool v8_code_is_there(const struct v8_memory *memory, const struct v8_layout *layout,
 		      const struct v8_code *code);
-/* The function that optimized code was made of, as a reference. Errors: it cannot be told. */
+/* The function that optimized code was made of, as a reference. Errors: unreadable. */
 int v8_code_function(const struct v8_memory *memory, const struct v8_layout *layout,
 		     const struct v8_code *code, uint64_t *ret_shared);
 /* Whether the baseline code is what a function has now. */

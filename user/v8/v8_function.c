@@ -3,11 +3,9 @@
 #include "v8/v8_function.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "v8/v8_string.h"
-
-#define SCRIPT_ID 64
 
 uint64_t v8_function_identity(const struct v8_memory *memory, const struct v8_layout *layout,
 			      uint64_t shared)
@@ -21,7 +19,7 @@ uint64_t v8_function_identity(const struct v8_memory *memory, const struct v8_la
 	if (layout->kernel.has_unique)
 		return ids[1];
 	if (v8_read_word(memory, shared, layout->kernel.shared_script, &script) ||
-	    v8_read_smi(memory, script, SCRIPT_ID, &script_id))
+	    v8_read_smi(memory, script, layout->kernel.script_id, &script_id))
 		return 0;
 	return pkbpf_v8_identity((uint32_t)script_id, ids[0]);
 }
@@ -72,8 +70,15 @@ static int find_names(const struct v8_layout *layout, const struct scope *scope,
 /* Names are strings; anything else in their place is no name. */
 static void read_name(const struct v8_memory *memory, uint64_t reference, char *name)
 {
-	if (!v8_is_object(reference) || v8_string_read(memory, reference, name, V8_NAME_BYTES))
-		name[0] = '\0';
+	uint16_t type;
+
+	name[0] = '\0';
+	if (!v8_is_object(reference))
+		return;
+	if (v8_read_type(memory, reference, &type) ||
+	    (type < PKBPF_V8_FIRST_NO_STRING &&
+	     v8_string_read(memory, reference, name, V8_NAME_BYTES)))
+		snprintf(name, V8_NAME_BYTES, "%s", V8_NAME_UNREADABLE);
 }
 
 static int read_scope_name(const struct scope *scope, uint32_t index, char *name)
@@ -149,7 +154,8 @@ int v8_function_read(const struct v8_memory *memory, const struct v8_layout *lay
 	if (!err)
 		err = check_type(memory, function->script, layout->kernel.script_type);
 	if (!err)
-		err = v8_read_smi(memory, function->script, SCRIPT_ID, &function->script_id);
+		err = v8_read_smi(memory, function->script, layout->kernel.script_id,
+				  &function->script_id);
 	if (!err)
 		err = read_description(memory, layout, shared, function);
 	if (err)

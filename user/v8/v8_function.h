@@ -7,13 +7,15 @@
 #include "v8/v8_memory.h"
 
 #define V8_NAME_BYTES 256
+/* In the place of a name that cannot be read. */
+#define V8_NAME_UNREADABLE "(name unreadable)"
 
 struct v8_function {
 	uint64_t identity; /* pkbpf_v8_identity_of() */
 	uint64_t script;   /* reference */
 	int32_t script_id;
 	int32_t start, end;	  /* in its source, in units; -1: not known */
-	char name[V8_NAME_BYTES]; /* "": it has none */
+	char name[V8_NAME_BYTES]; /* "": it has none; or V8_NAME_UNREADABLE */
 };
 
 /* What the SharedFunctionInfo at a reference is at this moment; 0: none can be read. */

@@ -104,7 +104,7 @@ const char *v8_image_trouble(const struct v8_image *image)
 {
 	if (image->other_machine)
 		return "its functions are read on x86-64 only";
-	return image->disagrees ? "it does not publish the structures of this version"
+	return image->disagrees ? "its exported offsets (v8dbg_*) do not match this version"
 				: "this version is not known";
 }
 

@@ -17,7 +17,7 @@ struct v8_image {
 	const struct v8_layout *layout; /* NULL: see v8_image_trouble() */
 	bool other_machine;		/* not x86-64 */
 	bool disagrees;			/* what it publishes does not prove the layout */
-	bool is_told;			/* set by the owner */
+	bool is_reported;		/* set by the owner */
 };
 
 /* Bytes of each bytecode for operands of one, two and four bytes. */

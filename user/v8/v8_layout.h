@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Where V8 keeps what names functions and lines, for each version that is known. Versions export
- * part of it (v8dbg_*), which has to agree.
- */
+/* Offsets of V8's descriptions of functions and lines, by version. Values that a build exports
+ * (v8dbg_*) must match. */
 #ifndef PKBPF_V8_V8_LAYOUT_H
 #define PKBPF_V8_V8_LAYOUT_H
 

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include <pkbpf/v8.h>
+
 /* The same in all versions with 64-bit references. */
-#define MAP_TYPE     12
 #define ARRAY_LENGTH 8
 #define ARRAY_DATA   16
 #define WORD_BYTES   8
@@ -48,7 +49,8 @@ int v8_read_type(const struct v8_memory *memory, uint64_t object, uint16_t *ret_
 	uint64_t map;
 	int err = v8_read_word(memory, object, 0, &map);
 
-	return err ? err : v8_read_bytes(memory, map, MAP_TYPE, ret_type, sizeof(*ret_type));
+	return err ? err
+		   : v8_read_bytes(memory, map, PKBPF_V8_MAP_TYPE, ret_type, sizeof(*ret_type));
 }
 
 int v8_read_element(const struct v8_memory *memory, uint64_t array, uint32_t index,

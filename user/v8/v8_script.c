@@ -7,10 +7,8 @@
 
 #include "v8/v8_string.h"
 
-#define SCRIPT_SOURCE	   8
-#define SCRIPT_NAME	   16
+/* The same in all versions. */
 #define SCRIPT_LINE_OFFSET 24
-#define SCRIPT_ID	   64
 
 struct splitter {
 	struct v8_script *script;
@@ -54,7 +52,7 @@ static void read_lines(const struct v8_memory *memory, uint64_t reference, struc
 	struct splitter splitter = {.script = script};
 	uint64_t source;
 
-	script->has_lines = !v8_read_word(memory, reference, SCRIPT_SOURCE, &source) &&
+	script->has_lines = !v8_read_word(memory, reference, PKBPF_V8_SCRIPT_SOURCE, &source) &&
 			    !v8_string_visit(memory, source, take_source, &splitter) &&
 			    !splitter.failed;
 	script->source_length = splitter.position;
@@ -66,7 +64,7 @@ static void read_path(const struct v8_memory *memory, uint64_t reference, char p
 {
 	uint64_t name;
 
-	if (v8_read_word(memory, reference, SCRIPT_NAME, &name) ||
+	if (v8_read_word(memory, reference, PKBPF_V8_SCRIPT_NAME, &name) ||
 	    v8_string_read(memory, name, path, V8_PATH_BYTES))
 		path[0] = '\0';
 }
@@ -75,7 +73,7 @@ int v8_script_identify(const struct v8_memory *memory, uint64_t script, uint32_t
 		       char ret_path[V8_PATH_BYTES])
 {
 	uint64_t source;
-	int err = v8_read_word(memory, script, SCRIPT_SOURCE, &source);
+	int err = v8_read_word(memory, script, PKBPF_V8_SCRIPT_SOURCE, &source);
 
 	if (!err)
 		err = v8_read_bytes(memory, source, PKBPF_V8_STRING_LENGTH, ret_length,
@@ -84,20 +82,21 @@ int v8_script_identify(const struct v8_memory *memory, uint64_t script, uint32_t
 	return err;
 }
 
-int v8_script_read(const struct v8_memory *memory, uint64_t reference, struct v8_script *ret_script)
+int v8_script_read(const struct v8_memory *memory, const struct v8_layout *layout,
+		   uint64_t reference, struct v8_script *ret_script)
 {
 	int32_t id;
 	int err;
 
 	*ret_script = (struct v8_script){0};
-	err = v8_read_smi(memory, reference, SCRIPT_ID, &ret_script->id);
+	err = v8_read_smi(memory, reference, layout->kernel.script_id, &ret_script->id);
 	if (err)
 		return err;
 	if (v8_read_smi(memory, reference, SCRIPT_LINE_OFFSET, &ret_script->line_offset))
 		ret_script->line_offset = 0;
 	read_path(memory, reference, ret_script->path);
 	read_lines(memory, reference, ret_script);
-	if (v8_read_smi(memory, reference, SCRIPT_ID, &id) || id != ret_script->id) {
+	if (v8_read_smi(memory, reference, layout->kernel.script_id, &id) || id != ret_script->id) {
 		v8_script_done(ret_script);
 		return -ESTALE;
 	}
@@ -113,6 +112,7 @@ void v8_script_done(struct v8_script *script)
 uint32_t v8_script_line(const struct v8_script *script, int32_t position)
 {
 	size_t low = 0, high = script->lines.count;
+	int64_t line;
 
 	if (position < 0 || !script->has_lines)
 		return 0;
@@ -124,5 +124,6 @@ uint32_t v8_script_line(const struct v8_script *script, int32_t position)
 		else
 			high = middle;
 	}
-	return (uint32_t)((int64_t)low + 1 + script->line_offset);
+	line = (int64_t)low + 1 + script->line_offset;
+	return line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
 }

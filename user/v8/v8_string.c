@@ -5,19 +5,15 @@
 #include <errno.h>
 
 /* The same in all versions with 64-bit references: src/objects/string.h, instance-type.h. */
-enum { KIND_FLAT = 0, KIND_CONS = 1, KIND_EXTERNAL = 2, KIND_SLICED = 3, KIND_THIN = 5 };
+enum { KIND_CONS = 1, KIND_EXTERNAL = 2, KIND_SLICED = 3 };
 
-#define KIND_MASK     7
-#define IS_ONE_BYTE   8
 #define IS_UNCACHED   16
-#define FIRST_OTHER   128 /* types from here on are no strings */
-#define LENGTH_AT     12
-#define FIRST_AT      16 /* characters; first part; parent; actual string */
-#define SECOND_AT     24 /* second part; offset in the parent (small integer) */
-#define CHARACTERS_AT 24 /* of an external string: their address */
+#define FIRST_AT      PKBPF_V8_STRING_DATA /* or first part; parent; actual string */
+#define SECOND_AT     24		   /* second part; offset in the parent (small integer) */
+#define CHARACTERS_AT 24		   /* of an external string: their address */
 
 /* Strings that are put together leave parts behind, as a list of pending ones. V8 flattens a source
- * when it compiles it; a path of 40 folders that was joined step by step has 120 parts. */
+ * when it compiles it; a path of 40 directories that was joined step by step has 120 parts. */
 #define MAX_PENDING 64
 #define MAX_PARTS   128
 #define PIECE_UNITS 4096U
@@ -47,7 +43,8 @@ static int push(struct visit *visit, uint64_t string, uint32_t start, uint32_t c
 
 static int read_length(const struct v8_memory *memory, uint64_t string, uint32_t *ret_length)
 {
-	return v8_read_bytes(memory, string, LENGTH_AT, ret_length, sizeof(*ret_length));
+	return v8_read_bytes(memory, string, PKBPF_V8_STRING_LENGTH, ret_length,
+			     sizeof(*ret_length));
 }
 
 static int take_flat(const struct visit *visit, uint64_t address, bool is_one_byte, uint32_t count)
@@ -110,7 +107,7 @@ static int slice(struct visit *visit, const struct part *part)
 
 static int take_external(const struct visit *visit, const struct part *part, uint16_t type)
 {
-	uint32_t unit = type & IS_ONE_BYTE ? 1 : 2;
+	uint32_t unit = type & PKBPF_V8_STRING_ONE_BYTE ? 1 : 2;
 	uint64_t address;
 	int err;
 
@@ -118,8 +115,8 @@ static int take_external(const struct visit *visit, const struct part *part, uin
 		return -ENOTSUP;
 	err = v8_read_word(visit->memory, part->string, CHARACTERS_AT, &address);
 	return err ? err
-		   : take_flat(visit, address + (uint64_t)part->start * unit, type & IS_ONE_BYTE,
-			       part->count);
+		   : take_flat(visit, address + (uint64_t)part->start * unit,
+			       type & PKBPF_V8_STRING_ONE_BYTE, part->count);
 }
 
 static int take_part(struct visit *visit, const struct part *part)
@@ -129,7 +126,7 @@ static int take_part(struct visit *visit, const struct part *part)
 	uint32_t length;
 	int err = v8_read_type(visit->memory, part->string, &type);
 
-	if (!err && type >= FIRST_OTHER)
+	if (!err && type >= PKBPF_V8_FIRST_NO_STRING)
 		err = -EINVAL;
 	if (!err)
 		err = read_length(visit->memory, part->string, &length);
@@ -137,19 +134,20 @@ static int take_part(struct visit *visit, const struct part *part)
 		err = -EINVAL;
 	if (err)
 		return err;
-	switch (type & KIND_MASK) {
-	case KIND_FLAT:
+	switch (type & PKBPF_V8_STRING_KIND) {
+	case PKBPF_V8_FLAT:
 		return take_flat(visit,
 				 part->string - 1 + FIRST_AT +
-					 (uint64_t)part->start * (type & IS_ONE_BYTE ? 1 : 2),
-				 type & IS_ONE_BYTE, part->count);
+					 (uint64_t)part->start *
+						 (type & PKBPF_V8_STRING_ONE_BYTE ? 1 : 2),
+				 type & PKBPF_V8_STRING_ONE_BYTE, part->count);
 	case KIND_CONS:
 		return split(visit, part);
 	case KIND_EXTERNAL:
 		return take_external(visit, part, type);
 	case KIND_SLICED:
 		return slice(visit, part);
-	case KIND_THIN:
+	case PKBPF_V8_THIN:
 		err = v8_read_word(visit->memory, part->string, FIRST_AT, &actual);
 		return err ? err : push(visit, actual, part->start, part->count);
 	default:
@@ -166,7 +164,7 @@ int v8_string_visit(const struct v8_memory *memory, uint64_t string, v8_take_uni
 	int err = v8_read_type(memory, string, &type);
 
 	/* An empty one has no part to look at. */
-	if (!err && type >= FIRST_OTHER)
+	if (!err && type >= PKBPF_V8_FIRST_NO_STRING)
 		err = -EINVAL;
 	if (!err)
 		err = read_length(memory, string, &length);

@@ -21,7 +21,7 @@ static void test_lines(void **state)
 
 	(void)state;
 	fake_v8_word(fake, reference, 8, fake_v8_string(fake, "a\nb\r\nc\n\nd"));
-	assert_int_equal(v8_script_read(&memory, reference, &script), 0);
+	assert_int_equal(v8_script_read(&memory, fake->layout, reference, &script), 0);
 	assert_int_equal(script.id, 9);
 	assert_string_equal(script.path, "file:///srv/a.js");
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
@@ -29,6 +29,11 @@ static void test_lines(void **state)
 	assert_int_equal(v8_script_line(&script, -1), 0);
 	script.line_offset = 10;
 	assert_int_equal(v8_script_line(&script, 2), 12);
+	/* what a target says */
+	script.line_offset = -3;
+	assert_int_equal(v8_script_line(&script, 2), 0);
+	script.line_offset = INT32_MAX;
+	assert_int_equal(v8_script_line(&script, 2), 0);
 	v8_script_done(&script);
 	assert_int_equal(v8_script_line(&script, 2), 0);
 	free(fake);
@@ -48,7 +53,7 @@ static void test_other_ends(void **state)
 	fake_v8_u32(fake, source, 12, ARRAY_SIZE(units));
 	fake_v8_put(fake, source, 16, units, sizeof(units));
 	fake_v8_word(fake, reference, 8, source);
-	assert_int_equal(v8_script_read(&memory, reference, &script), 0);
+	assert_int_equal(v8_script_read(&memory, fake->layout, reference, &script), 0);
 	assert_string_equal(script.path, "");
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(v8_script_line(&script, (int32_t)(2 * i)), i + 1);
@@ -65,12 +70,12 @@ static void test_without_source(void **state)
 
 	(void)state;
 	fake_v8_word(fake, reference, 8, fake_v8_object(fake, FAKE_V8_ODDBALL, 32));
-	assert_int_equal(v8_script_read(&memory, reference, &script), 0);
+	assert_int_equal(v8_script_read(&memory, fake->layout, reference, &script), 0);
 	assert_false(script.has_lines);
 	assert_int_equal(v8_script_line(&script, 0), 0);
 	v8_script_done(&script);
 	fake_v8_word(fake, reference, 64, 1);
-	assert_int_equal(v8_script_read(&memory, reference, &script), -EINVAL);
+	assert_int_equal(v8_script_read(&memory, fake->layout, reference, &script), -EINVAL);
 	free(fake);
 }
 

@@ -6,15 +6,16 @@
 #include "v8/v8_image.h"
 
 /* Once for each file. */
-static void tell_unknown(struct unwind_loader *loader, uint32_t number, struct v8_image *image)
+static void warn_unknown(struct unwind_loader *loader, uint32_t number, struct v8_image *image)
 {
 	char path[256];
 
-	if (image->is_told)
+	if (image->is_reported)
 		return;
-	image->is_told = true;
+	image->is_reported = true;
 	log_warning(loader->log,
-		    "V8 %u.%u (%s): %s; JavaScript functions have names by a perf map only",
+		    "V8 %u.%u (%s): %s; for names of JavaScript functions run node "
+		    "--perf-basic-prof",
 		    image->major, image->minor,
 		    escape_terminal(path, sizeof(path), table_cache_path(loader->tables, number)),
 		    v8_image_trouble(image));
@@ -30,7 +31,7 @@ struct pkbpf_v8_process loader_v8_of(struct unwind_loader *loader,
 		if (image && image->layout)
 			return image->layout->kernel;
 		if (image)
-			tell_unknown(loader, code->file, image);
+			warn_unknown(loader, code->file, image);
 	}
 	return (struct pkbpf_v8_process){0};
 }
