@@ -131,7 +131,7 @@ enum pkbpf_loss {
 	X(V8_FUNCTION_LOST, PKBPF_LOSS_NOTE,                                                       \
 	  "JavaScript frames without a name (ring buffer full)")                                   \
 	X(CODE_NAMES_DROPPED, PKBPF_LOSS_NOTE,                                                     \
-	  "samples in rare generated code without a name (to save memory)")                        \
+	  "samples in generated code without a name or lines (unreadable or over a limit)")        \
 	X(TRACE_RING_FULL, PKBPF_LOSS_NOTE,                                                        \
 	  "waits missing in the trace (ring buffer full; counted in all sums)")                    \
 	X(TRACE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \

@@ -24,7 +24,7 @@ struct fake_v8 {
 	size_t used;
 	const struct v8_layout *layout;
 	uint64_t maps[FAKE_V8_TYPES];
-	size_t reads;
+	size_t reads, read_bytes;
 	bool is_gone; /* the process has ended */
 };
 
@@ -33,6 +33,7 @@ static inline int fake_v8_read(void *context, uint64_t address, void *buffer, si
 	struct fake_v8 *fake = context;
 
 	fake->reads++;
+	fake->read_bytes += size;
 	if (fake->is_gone)
 		return -ESRCH;
 	if (address < FAKE_V8_BASE || address - FAKE_V8_BASE > FAKE_V8_BYTES ||

@@ -610,7 +610,9 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
 
-	moment.has_javascript = builder->code_history && has_javascript(sample);
+	moment.has_javascript = builder->code_history &&
+				code_history_has_javascript(builder->code_history, process->id) &&
+				has_javascript(sample);
 	/* A function's frame depends on what is behind it, and on what is there now. */
 	builder->is_generated |= moment.has_javascript;
 	if (moment.has_javascript)

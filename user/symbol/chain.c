@@ -152,8 +152,8 @@ static struct symbolizer *new_elf_member(const struct chain *chain, struct strin
 		       : elf_symbolizer_new(&chain->options, &here, strings);
 }
 
-/* Strings of files that were forgotten are among those of others. The files that are still there
- * are read again when somebody asks about them. */
+/* Strings of forgotten files cannot be freed singly, so the pool is replaced; remaining files are
+ * read again on demand. */
 static void renew_elf_member(struct chain *chain, size_t file_count)
 {
 	struct string_pool *strings = string_pool_new();

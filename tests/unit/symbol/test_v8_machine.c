@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "fake_v8.h"
+#include "symbol/jit/v8_budget.h"
 #include "symbol/jit/v8_machine.h"
 
 struct program {
@@ -15,6 +17,7 @@ struct program {
 	struct v8_names names;
 	struct v8_machine *machine;
 	uint64_t script, outer, inner;
+	uint64_t now_ns;
 };
 
 static const struct fake_v8_function
@@ -26,6 +29,7 @@ static void start(struct program *program, uint32_t major, uint32_t minor)
 	struct v8_bytecode_sizes sizes = {0};
 	struct v8_memory memory;
 
+	program->now_ns = NS_PER_SECOND;
 	program->fake = fake_v8_new(major, minor);
 	program->strings = string_pool_new();
 	program->names = (struct v8_names){program->strings, 0, 1 << 20, 0};
@@ -76,7 +80,7 @@ static void note(struct program *program, uint64_t shared, const struct fake_v8_
 {
 	struct pkbpf_event_v8_function record = record_of(program, shared, wanted);
 
-	v8_machine_note(program->machine, &record);
+	v8_machine_note(program->machine, &record, program->now_ns);
 }
 
 /* A frame of `wanted`, whose SharedFunctionInfo was at `shared`. pc 0: interpreted. */
@@ -96,7 +100,7 @@ static struct v8_site site_of(const struct program *program, uint64_t shared,
 
 static const struct v8_place *find(struct program *program, struct v8_site site)
 {
-	uint32_t number = v8_machine_find(program->machine, &site, true);
+	uint32_t number = v8_machine_find(program->machine, &site, true, program->now_ns);
 
 	return number == UINT32_MAX ? NULL : v8_machine_place(program->machine, number);
 }
@@ -258,7 +262,7 @@ static void test_made_strings(void **state)
 	start(&program, 11, 3);
 	record = record_of(&program, program.outer, &outer_function);
 	record.name = record.path = (struct pkbpf_v8_string){.reference = program.outer};
-	v8_machine_note(program.machine, &record);
+	v8_machine_note(program.machine, &record, program.now_ns);
 	place = find(&program,
 		     site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, 0));
 	assert_string_equal(place->lines[0].function, "outer (a.js:1)");
@@ -305,7 +309,7 @@ static void test_moved(void **state)
 	record = record_of(&program, moved, &inner_function);
 	record.path = (struct pkbpf_v8_string){0};
 	program.fake->is_gone = true;
-	v8_machine_note(program.machine, &record);
+	v8_machine_note(program.machine, &record, program.now_ns);
 	assert_int_equal(v8_machine_function_count(program.machine), 2);
 	stop(&program);
 }
@@ -376,6 +380,125 @@ static void test_other_code(void **state)
 	stop(&program);
 }
 
+/* A string that cannot be read is no anonymous function. */
+static void test_unreadable_name(void **state)
+{
+	struct pkbpf_event_v8_function record;
+	const struct v8_place *place;
+	struct program program;
+
+	(void)state;
+	start(&program, 11, 3);
+	record = record_of(&program, program.outer, &outer_function);
+	record.name = record.path = (struct pkbpf_v8_string){.reference = program.outer};
+	program.fake->is_gone = true;
+	v8_machine_note(program.machine, &record, program.now_ns);
+	place = find(&program,
+		     site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, 0));
+	assert_string_equal(place->lines[0].function, "(name unreadable)");
+	assert_null(place->lines[0].file);
+	assert_int_equal(program.names.dropped, 1);
+	/* without a reference it has none */
+	record = record_of(&program, program.inner, &inner_function);
+	record.name = (struct pkbpf_v8_string){0};
+	v8_machine_note(program.machine, &record, program.now_ns);
+	place = find(&program,
+		     site_of(&program, program.inner, &inner_function, PKBPF_V8_NO_OFFSET, 0));
+	assert_string_equal(place->lines[0].function, "(anonymous) (a.js)");
+	assert_int_equal(program.names.dropped, 1);
+	stop(&program);
+}
+
+/* Memory in which each word looks like the header of code costs a second's budget, once. */
+static void test_budget(void **state)
+{
+	const struct v8_place *place;
+	struct program program;
+	struct v8_site site;
+	uint64_t object, pc = FAKE_V8_BASE + FAKE_V8_BYTES - 4096;
+	size_t reads;
+
+	(void)state;
+	start(&program, 11, 3);
+	note(&program, program.outer, &outer_function);
+	fake_v8_code(program.fake, 12, 16, 0, 0, &object);
+	for (size_t at = program.fake->used; at < FAKE_V8_BYTES; at += 8)
+		memcpy(program.fake->bytes + at, &object, 8);
+	site = site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET, pc);
+	program.fake->reads = 0;
+	for (int i = 0; i < 3; i++) {
+		site.pc = pc - 8 * (uint64_t)i;
+		place = find(&program, site);
+		assert_string_equal(place->lines[0].function, "outer (a.js:1)");
+		assert_int_equal(place->lines[0].line, 0);
+		assert_true(program.fake->reads <= V8_BUDGET_BYTES / V8_BUDGET_CALL_BYTES);
+	}
+	assert_int_equal(program.names.dropped, 3);
+	/* the next second */
+	reads = program.fake->reads;
+	program.now_ns += NS_PER_SECOND;
+	find(&program, site_of(&program, program.inner, &inner_function, 0, 0));
+	find(&program, site);
+	assert_true(program.fake->reads > reads);
+	stop(&program);
+}
+
+/* Where no code is, it is not searched for with each sample. */
+static void test_no_code(void **state)
+{
+	struct program program;
+	struct v8_site site;
+	size_t first, later;
+
+	(void)state;
+	start(&program, 11, 3);
+	note(&program, program.outer, &outer_function);
+	site = site_of(&program, program.outer, &outer_function, PKBPF_V8_NO_OFFSET,
+		       FAKE_V8_BASE + FAKE_V8_BYTES - 4096);
+	program.fake->reads = 0;
+	assert_non_null(find(&program, site));
+	first = program.fake->reads;
+	assert_non_null(find(&program, site));
+	later = program.fake->reads - first;
+	assert_true(later < first / 4);
+	program.now_ns += NS_PER_SECOND;
+	program.fake->reads = 0;
+	assert_non_null(find(&program, site));
+	assert_true(program.fake->reads > later + first / 4);
+	assert_int_equal(program.names.dropped, 0);
+	stop(&program);
+}
+
+/* Beyond the limit of lines no source is read. */
+static void test_line_limit(void **state)
+{
+	enum { LINES = 1 << 20, SCRIPTS = V8_MACHINE_MAX_LINES / LINES };
+	struct program program;
+	struct pkbpf_event_v8_function record;
+	uint64_t source;
+
+	(void)state;
+	start(&program, 11, 3);
+	source = fake_v8_object(program.fake, FAKE_V8_ONE_BYTE, 16 + LINES);
+	fake_v8_u32(program.fake, source, 12, LINES);
+	memset(program.fake->bytes + (source - 1 - FAKE_V8_BASE) + 16, '\n', LINES);
+	record = record_of(&program, program.outer, &outer_function);
+	record.source_length = LINES;
+	for (int i = 0; i <= SCRIPTS; i++) {
+		assert_int_equal(program.names.dropped, 0);
+		record.script = fake_v8_script(program.fake, 100 + i, "a.js", "");
+		record.script_id = 100 + i;
+		fake_v8_word(program.fake, record.script, 8, source);
+		program.fake->read_bytes = 0;
+		v8_machine_note(program.machine, &record, program.now_ns);
+		if (i < SCRIPTS)
+			assert_true(program.fake->read_bytes > LINES);
+	}
+	assert_true(program.fake->read_bytes < LINES);
+	assert_int_equal(program.names.dropped, 1);
+	stop(&program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,7 +507,9 @@ int main(void)
 		cmocka_unit_test(test_late_source), cmocka_unit_test(test_made_strings),
 		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_other_code),  cmocka_unit_test(test_no_room_for_another),
-		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_worker),	    cmocka_unit_test(test_unreadable_name),
+		cmocka_unit_test(test_budget),	    cmocka_unit_test(test_no_code),
+		cmocka_unit_test(test_line_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

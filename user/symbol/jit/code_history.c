@@ -340,6 +340,11 @@ void code_history_note_javascript(struct code_history *code, uint32_t process,
 	v8_history_note(code->v8, process, record);
 }
 
+bool code_history_has_javascript(const struct code_history *code, uint32_t process)
+{
+	return v8_history_knows(code->v8, process);
+}
+
 uint32_t code_history_javascript(struct code_history *code, uint32_t process,
 				 const struct v8_site *site)
 {

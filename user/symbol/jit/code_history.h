@@ -46,6 +46,8 @@ uint32_t code_history_interpreted(struct code_history *code, uint32_t process, u
 /* A JavaScript function that stacks of the process refer to from now on. */
 void code_history_note_javascript(struct code_history *code, uint32_t process,
 				  const struct pkbpf_event_v8_function *record);
+/* Whether stacks of the process may refer to JavaScript functions. */
+bool code_history_has_javascript(const struct code_history *code, uint32_t process);
 /* The JavaScript function that runs at a place, for the location of a frame whose address is the
  * first word of the site. 0: it is none, or has no name. */
 uint32_t code_history_javascript(struct code_history *code, uint32_t process,
@@ -63,7 +65,7 @@ size_t code_history_ended_count(const struct code_history *code);
 void code_history_forget_ended(struct code_history *code);
 /* Marks the ids of processes that it refers to; is_used has room for process_table_count(). */
 void code_history_mark_processes(const struct code_history *code, bool *is_used);
-/* Samples whose names were not kept to save memory. */
+/* Samples without names or lines of generated code: to save memory and time, or unreadable. */
 uint64_t code_history_dropped(const struct code_history *code);
 
 /* Names frames in FRAME_ANONYMOUS; their `code` 0: as if they were sampled just now. Says

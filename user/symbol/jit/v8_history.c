@@ -10,6 +10,13 @@
 #include "base/hash_map.h"
 #include "elf/elf_program.h"
 
+/* A process whose V8 is not found (its mappings are not known yet, its file cannot be opened) is
+ * searched again after this time: at first, and later. */
+#define FIRST_SEARCH_REST_NS (20 * NS_PER_MS)
+#define FIRST_SEARCHES	     100
+#define SEARCH_REST_NS	     NS_PER_SECOND
+/* Files that are remembered: listing the symbols of one takes tens of milliseconds. */
+#define MAX_IMAGES 64
 /* Of an ended process stacks come so late at most. */
 #define LATE_NS (PROCESS_LATE_NS + NS_PER_SECOND)
 
@@ -19,6 +26,16 @@ struct node {
 	uint64_t start_ns;
 	struct v8_machine *machine; /* NULL: it has none that is known */
 	bool ended;		    /* another process may have its pid */
+	uint64_t next_search_ns;
+	uint32_t searches;
+};
+
+/* What a mapped file has. Numbers of forgotten files are given to others. */
+struct image {
+	uint32_t file, device_major, device_minor;
+	uint64_t inode;
+	const struct v8_layout *layout; /* NULL: no V8 that is known */
+	struct v8_bytecode_sizes sizes;
 };
 
 struct v8_history {
@@ -27,6 +44,9 @@ struct v8_history {
 	struct v8_names names;
 	ARRAY_OF(struct node *) items;
 	struct hash_map by_process;
+	ARRAY_OF(struct image) images;
+	size_t next_image; /* to be replaced */
+	size_t machine_count;
 };
 
 struct v8_history *v8_history_new(const struct symbolizer_options *options,
@@ -43,8 +63,9 @@ struct v8_history *v8_history_new(const struct symbolizer_options *options,
 	return history;
 }
 
-static void free_node(struct node *node)
+static void free_node(struct v8_history *history, struct node *node)
 {
+	history->machine_count -= node->machine != NULL;
 	v8_machine_free(node->machine);
 	free(node);
 }
@@ -54,8 +75,9 @@ void v8_history_free(struct v8_history *history)
 	if (!history)
 		return;
 	array_foreach(&history->items, each)
-		free_node(*each);
+		free_node(history, *each);
 	array_free(&history->items);
+	array_free(&history->images);
 	hash_map_done(&history->by_process);
 	free(history);
 }
@@ -99,29 +121,59 @@ static void remove_node(struct v8_history *history, size_t item)
 		*hash_map_find(&history->by_process, last->process) = item;
 	}
 	history->items.count--;
-	free_node(node);
+	free_node(history, node);
 }
 
-/* -ENOENT: the file has no V8 that is known. */
-static int read_image(struct mapped_file_table *files, uint32_t number,
-		      const struct v8_layout **ret_layout, struct v8_bytecode_sizes *ret_sizes)
+/* Negative errno: the file cannot be opened. */
+static int read_image(struct mapped_file_table *files, struct mapped_file *file,
+		      struct image *ret_image)
 {
-	int fd = mapped_file_open(files, mapped_file_table_get(files, number));
-	struct elf_file *file;
+	int fd = mapped_file_open(files, file);
+	struct elf_file *elf;
 	struct v8_image image;
-	int err = fd < 0 ? fd : elf_program_open(fd, &file);
+	int err = fd < 0 ? fd : elf_program_open(fd, &elf);
 
-	if (err)
+	if (fd < 0 || err == -ENOMEM)
 		return err;
-	err = v8_image_find(file, &image);
-	if (!err && !image.layout)
-		err = -ENOENT;
-	if (!err) {
-		*ret_layout = image.layout;
-		v8_image_bytecode_sizes(file, ret_sizes);
+	*ret_image = (struct image){
+		.file = file->id,
+		.device_major = file->device_major,
+		.device_minor = file->device_minor,
+		.inode = file->inode,
+	};
+	if (err)
+		return 0;
+	if (!v8_image_find(elf, &image) && image.layout) {
+		ret_image->layout = image.layout;
+		v8_image_bytecode_sizes(elf, &ret_image->sizes);
 	}
-	elf_program_free(file);
-	return err;
+	elf_program_free(elf);
+	return 0;
+}
+
+/* NULL: it cannot be read. Until the next call. */
+static const struct image *image_of(struct v8_history *history, uint32_t number)
+{
+	struct mapped_file_table *files = process_table_files(history->processes);
+	struct mapped_file *file = mapped_file_table_get(files, number);
+	struct image *image = NULL, read;
+
+	if (!file)
+		return NULL;
+	array_foreach(&history->images, each)
+		if (each->file == number && each->inode == file->inode &&
+		    each->device_major == file->device_major &&
+		    each->device_minor == file->device_minor)
+			return each;
+	if (read_image(files, file, &read))
+		return NULL;
+	if (history->images.count < MAX_IMAGES)
+		image = array_add(&history->images);
+	else
+		image = &history->images.items[history->next_image++ % MAX_IMAGES];
+	if (image)
+		*image = read;
+	return image;
 }
 
 /* The kernel side has found V8 in one of the files that are mapped. */
@@ -130,19 +182,37 @@ static void find_machine(struct v8_history *history, struct node *node,
 {
 	const struct v8_memory memory = {read_memory, node};
 	const struct mapping_list *list = address_space_mappings(space);
-	struct v8_bytecode_sizes sizes;
-	const struct v8_layout *layout;
 
-	for (size_t i = 0; i < list->count && !node->machine; i++)
-		if (mapping_has_file(&list->items[i]) &&
-		    !read_image(process_table_files(history->processes), list->items[i].file,
-				&layout, &sizes))
-			node->machine = v8_machine_new(&memory, layout, &sizes, &history->names);
+	for (size_t i = 0; i < list->count && !node->machine; i++) {
+		const struct image *image = mapping_has_file(&list->items[i])
+						    ? image_of(history, list->items[i].file)
+						    : NULL;
+
+		if (image && image->layout)
+			node->machine = v8_machine_new(&memory, image->layout, &image->sizes,
+						       &history->names);
+	}
+	history->machine_count += node->machine != NULL;
 }
 
-static struct node *add_node(struct v8_history *history, const struct process *known)
+static void search(struct v8_history *history, struct node *node, const struct process *known,
+		   uint64_t now_ns)
 {
 	const struct address_space *space = process_table_mappings(history->processes, known);
+
+	node->ended = known->end_ns;
+	if (node->machine || node->ended || !space || now_ns < node->next_search_ns ||
+	    history->machine_count >= V8_HISTORY_MAX_MACHINES)
+		return;
+	node->next_search_ns =
+		now_ns + (node->searches < FIRST_SEARCHES ? FIRST_SEARCH_REST_NS : SEARCH_REST_NS);
+	node->searches++;
+	find_machine(history, node, space);
+}
+
+/* NULL: out of memory. */
+static struct node *add_node(struct v8_history *history, const struct process *known)
+{
 	struct node *node = calloc(1, sizeof(*node));
 
 	if (!node || !array_reserve(&history->items, history->items.count + 1) ||
@@ -154,31 +224,15 @@ static struct node *add_node(struct v8_history *history, const struct process *k
 	node->process = known->id;
 	node->pid = known->pid;
 	node->start_ns = known->start_ns;
-	if (space && !known->end_ns)
-		find_machine(history, node, space);
 	return node;
 }
 
-/* NULL: out of memory, too many, or nobody knows the process. */
-static struct node *get_node(struct v8_history *history, uint32_t process)
+/* NULL: there is none. */
+static struct node *current_node(const struct v8_history *history, uint32_t process)
 {
-	const struct process *known = process_table_by_id(history->processes, process);
 	struct node *node = find_node(history, process);
 
-	if (!known)
-		return NULL;
-	if (node && !known_as(history, node)) {
-		remove_node(history, *hash_map_find(&history->by_process, process));
-		node = NULL;
-	}
-	if (!node && history->items.count >= V8_HISTORY_MAX_MACHINES) {
-		history->names.dropped++;
-		return NULL;
-	}
-	node = node ? node : add_node(history, known);
-	if (node)
-		node->ended = known->end_ns;
-	return node;
+	return node && known_as(history, node) ? node : NULL;
 }
 
 /* ---- samples ---- */
@@ -186,20 +240,44 @@ static struct node *get_node(struct v8_history *history, uint32_t process)
 void v8_history_note(struct v8_history *history, uint32_t process,
 		     const struct pkbpf_event_v8_function *record)
 {
-	struct node *node = get_node(history, process);
+	const struct process *known = process_table_by_id(history->processes, process);
+	struct node *node = current_node(history, process);
+	uint64_t now_ns = clock_now_ns();
 
-	if (node && node->machine)
-		v8_machine_note(node->machine, record);
+	if (!known)
+		return;
+	if (!node && find_node(history, process))
+		remove_node(history, *hash_map_find(&history->by_process, process));
+	if (!node)
+		node = add_node(history, known);
+	if (!node)
+		return;
+	search(history, node, known, now_ns);
+	if (node->machine)
+		v8_machine_note(node->machine, record, now_ns);
+	else
+		history->names.dropped++;
+}
+
+bool v8_history_knows(const struct v8_history *history, uint32_t process)
+{
+	return current_node(history, process);
 }
 
 uint32_t v8_history_at(struct v8_history *history, uint32_t process, const struct v8_site *site)
 {
-	struct node *node = get_node(history, process);
+	struct node *node = current_node(history, process);
+	uint64_t now_ns = clock_now_ns();
 	uint32_t number;
 
-	if (!node || !node->machine)
+	if (!node)
 		return 0;
-	number = v8_machine_find(node->machine, site, history->options->lines);
+	search(history, node, process_table_by_id(history->processes, process), now_ns);
+	if (!node->machine) {
+		history->names.dropped++;
+		return 0;
+	}
+	number = v8_machine_find(node->machine, site, history->options->lines, now_ns);
 	return number == UINT32_MAX ? 0 : number + 1;
 }
 

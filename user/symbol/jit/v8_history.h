@@ -3,7 +3,8 @@
  * Names of JavaScript functions (Node) at the time of each sample, from records of the kernel side
  * and what V8 keeps in the process. One owner thread.
  *
- * Bounds: V8_HISTORY_MAX_MACHINES processes, V8_HISTORY_MAX_NAME_BYTES of names; see v8_machine.h.
+ * Bounds: V8_HISTORY_MAX_MACHINES processes whose functions have names, V8_HISTORY_MAX_NAME_BYTES
+ * of these; see v8_machine.h.
  */
 #ifndef PKBPF_SYMBOL_JIT_V8_HISTORY_H
 #define PKBPF_SYMBOL_JIT_V8_HISTORY_H
@@ -25,9 +26,12 @@ void v8_history_free(struct v8_history *history);
 /* From now on the record's function is at its address in the process. */
 void v8_history_note(struct v8_history *history, uint32_t process,
 		     const struct pkbpf_event_v8_function *record);
+/* Whether a record of the process came. Elsewhere a word that looks like a JavaScript frame is what
+ * lies in a damaged stack. */
+bool v8_history_knows(const struct v8_history *history, uint32_t process);
 /* The function that runs at a place; 0: none that is known. */
 uint32_t v8_history_at(struct v8_history *history, uint32_t process, const struct v8_site *site);
-/* Names what that has returned. */
+/* The symbol of a number from v8_history_at(). */
 void v8_history_name(const struct v8_history *history, uint32_t process, uint32_t number,
 		     struct symbol *ret_symbol);
 /* Marks the ids of processes that it refers to. */
@@ -36,7 +40,7 @@ void v8_history_mark_processes(const struct v8_history *history, bool *is_used);
 void v8_history_forget_ended(struct v8_history *history, uint64_t now_ns);
 /* Number of processes that it would forget. */
 size_t v8_history_ended_count(const struct v8_history *history, uint64_t now_ns);
-/* Functions and frames whose names were not kept to save memory. */
+/* Functions and frames without names or lines: unreadable, or beyond the bounds. */
 uint64_t v8_history_dropped(const struct v8_history *history);
 
 #endif

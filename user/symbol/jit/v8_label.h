@@ -9,7 +9,7 @@
 
 /* "render (view.js:12)". name "": "(anonymous)", as Node's own profiler has it. The file is
  * without its directories, except those of Node's own modules ("node:internal/fs"). path "":
- * eval(), new Function(): the name alone. line 0: not known. */
+ * none (eval(), new Function()), or it could not be read: the name alone. line 0: not known. */
 void v8_label_write(char label[V8_LABEL_BYTES], const char *name, const char *path, uint32_t line);
 
 #endif

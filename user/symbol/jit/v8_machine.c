@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
+#include "symbol/jit/v8_budget.h"
 #include "symbol/jit/v8_label.h"
 #include "v8/v8_function.h"
 #include "v8/v8_script.h"
@@ -19,8 +21,11 @@
 /* Addresses that a function has had: V8 moves what describes it. */
 #define MAX_ADDRESSES	(4U * V8_MACHINE_MAX_FUNCTIONS)
 #define MAX_SCRIPT_KEYS (4U * V8_MACHINE_MAX_SCRIPTS)
-/* A source that cannot be read. */
+/* Attempts to read a source. */
 #define MOST_READINGS 4
+/* Addresses without code are remembered, and searched again after this time. */
+#define MISSES	256
+#define MISS_NS NS_PER_SECOND
 
 struct function {
 	uint64_t shared, identity; /* shared: reference, of where it was last */
@@ -38,8 +43,16 @@ struct script {
 	uint32_t readings;
 };
 
+/* An address that is in no code. */
+struct miss {
+	uint64_t pc, until_ns;
+};
+
 struct v8_machine {
-	struct v8_memory memory;
+	struct v8_budget budget;
+	struct v8_memory memory; /* by the budget */
+	uint64_t now_ns;
+	uint64_t seed; /* the process chooses what is hashed */
 	const struct v8_layout *layout;
 	struct v8_bytecode_sizes sizes;
 	struct v8_names *names;
@@ -49,6 +62,7 @@ struct v8_machine {
 	ARRAY_OF(struct v8_code) codes; /* by start */
 	struct hash_map by_function, by_content, by_script, by_place;
 	size_t line_count;
+	struct miss misses[MISSES];
 };
 
 struct v8_machine *v8_machine_new(const struct v8_memory *memory, const struct v8_layout *layout,
@@ -58,7 +72,9 @@ struct v8_machine *v8_machine_new(const struct v8_memory *memory, const struct v
 
 	if (!machine)
 		return NULL;
-	machine->memory = *memory;
+	machine->budget.memory = *memory;
+	machine->memory = (struct v8_memory){v8_budget_read, &machine->budget};
+	machine->seed = hash_random_seed();
 	machine->layout = layout;
 	machine->sizes = *sizes;
 	machine->names = names;
@@ -84,11 +100,12 @@ void v8_machine_free(struct v8_machine *machine)
 	free(machine);
 }
 
-static uint64_t key_of(uint64_t first, uint64_t second, uint64_t third)
+static uint64_t key_of(const struct v8_machine *machine, uint64_t first, uint64_t second,
+		       uint64_t third)
 {
 	const uint64_t words[] = {first, second, third};
 
-	return hash_bytes(words, sizeof(words), 1);
+	return hash_bytes(words, sizeof(words), machine->seed);
 }
 
 /* NULL: no room. */
@@ -128,18 +145,28 @@ static void read_lines(struct v8_machine *machine, uint64_t reference, struct sc
 {
 	struct v8_script read;
 
+	if (machine->line_count >= V8_MACHINE_MAX_LINES ||
+	    !v8_budget_has(&machine->budget, script->source_length)) {
+		machine->names->dropped++;
+		return;
+	}
 	script->readings++;
-	if (v8_script_read(&machine->memory, reference, &read))
+	if (v8_script_read(&machine->memory, machine->layout, reference, &read))
 		return;
 	/* Another script, or another source, may have the memory by now. */
 	if (!read.has_lines || read.id != script->script.id ||
-	    read.source_length != script->source_length ||
-	    machine->line_count + read.lines.count > V8_MACHINE_MAX_LINES) {
+	    read.source_length != script->source_length) {
+		v8_script_done(&read);
+		return;
+	}
+	if (machine->line_count + read.lines.count > V8_MACHINE_MAX_LINES) {
+		machine->names->dropped++;
+		script->readings = MOST_READINGS;
 		v8_script_done(&read);
 		return;
 	}
 	machine->line_count += read.lines.count;
-	/* Records have the end of a long one. */
+	/* A record has only the end of a long path. */
 	if (script->path && ends_with(read.path, script->path))
 		script->path = keep(machine->names, read.path);
 	script->script = read;
@@ -169,8 +196,10 @@ static struct script *find_script(const struct v8_machine *machine, uint64_t key
 /* V8 moves scripts: one with a path is known by that, too. */
 static uint32_t script_of(struct v8_machine *machine, const struct origin *origin)
 {
-	uint64_t key = key_of(origin->script, (uint32_t)origin->script_id, origin->source_length),
-		 path_key = key_of(hash_bytes(origin->path, strlen(origin->path), 1),
+	uint64_t key = key_of(machine, origin->script, (uint32_t)origin->script_id,
+			      origin->source_length),
+		 path_key = key_of(machine,
+				   hash_bytes(origin->path, strlen(origin->path), machine->seed),
 				   (uint32_t)origin->script_id, origin->source_length);
 	bool has_room = machine->by_script.count < MAX_SCRIPT_KEYS;
 	struct script *script = find_script(machine, key);
@@ -212,7 +241,8 @@ static void label_function(struct v8_machine *machine, struct function *function
 static struct function *find_function(const struct v8_machine *machine, uint64_t shared,
 				      uint64_t identity)
 {
-	const uint64_t *known = hash_map_find(&machine->by_function, key_of(shared, identity, 0));
+	const uint64_t *known =
+		hash_map_find(&machine->by_function, key_of(machine, shared, identity, 0));
 	struct function *function = known ? &machine->functions.items[*known] : NULL;
 
 	return function && function->label ? function : NULL;
@@ -227,11 +257,11 @@ static uint64_t content_key(const struct v8_machine *machine, const struct funct
 		script,
 		(uint32_t)function->start,
 		(uint32_t)function->end,
-		hash_bytes(name, strlen(name), 1),
+		hash_bytes(name, strlen(name), machine->seed),
 		machine->scripts.items[script].script.has_lines,
 	};
 
-	return hash_bytes(words, sizeof(words), 1);
+	return hash_bytes(words, sizeof(words), machine->seed);
 }
 
 static bool is_same(const struct function *function, const struct function *wanted, uint32_t script,
@@ -255,6 +285,7 @@ static struct function *new_function(struct v8_machine *machine, const struct fu
 	*function = *wanted;
 	function->script = script;
 	function->name = keep(machine->names, name);
+	machine->names->dropped += !strcmp(name, V8_NAME_UNREADABLE);
 	if (function->name)
 		label_function(machine, function);
 	if (!function->label ||
@@ -270,7 +301,7 @@ static struct function *new_function(struct v8_machine *machine, const struct fu
 static struct function *add_function(struct v8_machine *machine, const struct function *wanted,
 				     const char *name, const struct origin *origin)
 {
-	uint64_t key = key_of(wanted->shared, wanted->identity, 0), content;
+	uint64_t key = key_of(machine, wanted->shared, wanted->identity, 0), content;
 	uint32_t script = script_of(machine, origin);
 	struct function *function = NULL;
 	const uint64_t *known;
@@ -303,7 +334,20 @@ static void read_path(const struct v8_machine *machine,
 		path[0] = '\0';
 }
 
-void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_function *record)
+static void read_name(const struct v8_machine *machine, const struct function *function,
+		      char name[V8_NAME_BYTES])
+{
+	struct v8_function read;
+	bool is_read =
+		!v8_function_read(&machine->memory, machine->layout, function->shared, &read) &&
+		read.identity == function->identity && read.start == function->start &&
+		read.end == function->end;
+
+	snprintf(name, V8_NAME_BYTES, "%s", is_read ? read.name : V8_NAME_UNREADABLE);
+}
+
+void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_function *record,
+		     uint64_t now_ns)
 {
 	struct function function = {
 		.shared = record->shared + 1,
@@ -317,22 +361,21 @@ void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_fun
 		.source_length = record->source_length,
 	};
 	char name[V8_NAME_BYTES]; /* cut as the reader cuts it */
-	struct v8_function read;
+	uint64_t refused = machine->budget.refused;
 
+	v8_budget_begin(&machine->budget, now_ns);
 	v8_string_text(&record->path, origin.path, sizeof(origin.path));
 	v8_string_text(&record->name, name, sizeof(name));
 	/* Strings that V8 has put together are read here. */
 	if (!record->path.width)
 		read_path(machine, record, origin.path);
-	if (!record->name.width && v8_is_object(record->name.reference) &&
-	    !v8_function_read(&machine->memory, machine->layout, function.shared, &read) &&
-	    read.identity == function.identity && read.start == function.start &&
-	    read.end == function.end)
-		snprintf(name, sizeof(name), "%s", read.name);
+	if (!record->name.width && v8_is_object(record->name.reference))
+		read_name(machine, &function, name);
 	add_function(machine, &function, name, &origin);
+	machine->names->dropped += machine->budget.refused > refused;
 }
 
-/* Whether what is at its address now is still this function. Then what it leads to is its own. */
+/* Is the function still at its address? Then its script and code were its own. */
 static bool is_there(const struct v8_machine *machine, const struct function *function)
 {
 	struct v8_function read;
@@ -420,14 +463,20 @@ static bool code_at(struct v8_machine *machine, uint64_t pc, struct v8_code *ret
 {
 	size_t above = code_above(machine, pc);
 	const struct v8_code *known = above ? &machine->codes.items[above - 1] : NULL;
+	struct miss *miss;
 
 	if (known && pc - known->start < known->size &&
 	    v8_code_is_there(&machine->memory, machine->layout, known)) {
 		*ret_code = *known;
 		return true;
 	}
-	if (v8_code_find(&machine->memory, machine->layout, pc, ret_code))
+	miss = &machine->misses[hash_bytes(&pc, sizeof(pc), machine->seed) % MISSES];
+	if (miss->pc == pc && machine->now_ns < miss->until_ns)
 		return false;
+	if (v8_code_find(&machine->memory, machine->layout, pc, ret_code)) {
+		*miss = (struct miss){pc, machine->now_ns + MISS_NS};
+		return false;
+	}
 	add_code(machine, ret_code);
 	return true;
 }
@@ -536,7 +585,7 @@ static bool read_lines_of(struct v8_machine *machine, uint32_t number, const str
 		add_line(machine, function,
 			 want_lines ? position_of(machine, function, site, code) : -1, false,
 			 lines);
-	/* Read of memory that others have by now? */
+	/* Was the memory reused during reading? */
 	function = &machine->functions.items[number];
 	if (is_there(machine, function))
 		return true;
@@ -546,15 +595,17 @@ static bool read_lines_of(struct v8_machine *machine, uint32_t number, const str
 }
 
 /* Other code may have the memory of code that was thrown away. */
-static uint64_t code_key(uint32_t function, const struct v8_code *code, const struct v8_site *site)
+static uint64_t code_key(const struct v8_machine *machine, uint32_t function,
+			 const struct v8_code *code, const struct v8_site *site)
 {
 	uint64_t kind = (uint64_t)code->is_optimized << 1 | code->is_baseline;
 
-	return key_of(function | (uint64_t)code->size << 32,
-		      key_of(code->object, code->start, kind), site->pc << 1 | site->is_leaf);
+	return key_of(machine, function | (uint64_t)code->size << 32,
+		      key_of(machine, code->object, code->start, kind),
+		      site->pc << 1 | site->is_leaf);
 }
 
-uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines)
+static uint32_t find_place(struct v8_machine *machine, const struct v8_site *site, bool want_lines)
 {
 	uint64_t shared = pkbpf_v8_shared(site->words[0]) + 1, key;
 	struct function *function =
@@ -573,19 +624,33 @@ uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site,
 	function->shared = shared;
 	number = (uint32_t)(function - machine->functions.items);
 	has_code = site->pc && code_at(machine, site->pc, &code);
-	key = has_code ? code_key(number, &code, site) : key_of(number, offset, 0);
+	key = has_code ? code_key(machine, number, &code, site)
+		       : key_of(machine, number, offset, 0);
 	known = hash_map_find(&machine->by_place, key);
 	if (known)
 		return (uint32_t)*known;
-	/* What could not be read this time is no place of its own: it is read again. */
+	/* Unread lines are not cached: the next sample tries again. */
 	if (!read_lines_of(machine, number, site, has_code ? &code : NULL, want_lines, &lines)) {
-		key = key_of(number, PKBPF_V8_NO_OFFSET, 0);
+		key = key_of(machine, number, PKBPF_V8_NO_OFFSET, 0);
 		known = hash_map_find(&machine->by_place, key);
 	}
 	if (known || add_place(machine, key, &lines))
 		return known ? (uint32_t)*known : (uint32_t)machine->places.count - 1;
 	machine->names->dropped++;
 	return UINT32_MAX;
+}
+
+uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines,
+			 uint64_t now_ns)
+{
+	uint64_t refused = machine->budget.refused;
+	uint32_t number;
+
+	machine->now_ns = now_ns;
+	v8_budget_begin(&machine->budget, now_ns);
+	number = find_place(machine, site, want_lines);
+	machine->names->dropped += machine->budget.refused > refused;
+	return number;
 }
 
 size_t v8_machine_function_count(const struct v8_machine *machine)

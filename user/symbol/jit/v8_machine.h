@@ -5,8 +5,9 @@
  * kernel side (pkbpf/v8.h). Lines and inlined functions are read when a place is first seen, if the
  * function is then still what the record says.
  *
- * Bounds: V8_MACHINE_MAX_FUNCTIONS, _SCRIPTS, _PLACES; _UNITS of sources that are read, _LINES that
- * are kept of them. Beyond these names or lines are missing.
+ * Bounds: V8_MACHINE_MAX_FUNCTIONS, _SCRIPTS, _PLACES, _LINES of sources, of which each may have
+ * V8_STRING_MAX_UNITS; what v8_budget.h lets be read in a second. Beyond these names or lines are
+ * missing, and counted.
  */
 #ifndef PKBPF_SYMBOL_JIT_V8_MACHINE_H
 #define PKBPF_SYMBOL_JIT_V8_MACHINE_H
@@ -25,7 +26,8 @@
 struct v8_names {
 	struct string_pool *strings;
 	size_t bytes, max_bytes;
-	uint64_t dropped; /* functions without a name because of max_bytes */
+	/* functions without a name (max_bytes, unreadable), scripts and frames without lines */
+	uint64_t dropped;
 };
 
 struct v8_place {
@@ -46,11 +48,13 @@ struct v8_machine;
 struct v8_machine *v8_machine_new(const struct v8_memory *memory, const struct v8_layout *layout,
 				  const struct v8_bytecode_sizes *sizes, struct v8_names *names);
 void v8_machine_free(struct v8_machine *machine);
-/* From now on the record's function has its address and identity. */
-void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_function *record);
+/* From now on (CLOCK_MONOTONIC) the record's function has its address and identity. */
+void v8_machine_note(struct v8_machine *machine, const struct pkbpf_event_v8_function *record,
+		     uint64_t now_ns);
 /* Number of the place; UINT32_MAX: no record has named its function, or there is no room.
  * want_lines: lines of positions, too. */
-uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines);
+uint32_t v8_machine_find(struct v8_machine *machine, const struct v8_site *site, bool want_lines,
+			 uint64_t now_ns);
 /* Number of functions that it keeps, each once. */
 size_t v8_machine_function_count(const struct v8_machine *machine);
 /* NULL: there is no such place. Valid until the next v8_machine_find(). */
