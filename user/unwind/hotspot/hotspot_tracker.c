@@ -63,7 +63,7 @@ struct hotspot_tracker {
 	struct hotspot_rows *work;
 	uint64_t rest_until_ns, last_serial;
 	uint64_t stack_ns, stack_filled_ns; /* CPU time left for stacks, and when it was counted */
-	bool said_full;
+	bool warned_full;
 	/* of the blob in progress */
 	ARRAY_OF(struct hotspot_row) rows;
 	struct jvm *jvm;
@@ -161,12 +161,12 @@ void hotspot_tracker_follow(struct hotspot_tracker *tracker, uint32_t pid, uint6
 	if (tracker->count == HOTSPOT_TRACKER_PROCESSES)
 		forget_ended(tracker, UINT64_MAX);
 	if (tracker->count == HOTSPOT_TRACKER_PROCESSES) {
-		if (!tracker->said_full)
+		if (!tracker->warned_full)
 			log_warning(tracker->log,
 				    "code of JVM %u and later ones is not listed: limit of %d JVMs "
-				    "at a time; choose targets",
+				    "at a time; choose targets with --pid",
 				    pid, HOTSPOT_TRACKER_PROCESSES);
-		tracker->said_full = true;
+		tracker->warned_full = true;
 		return;
 	}
 	jvm = calloc(1, sizeof(*jvm));
@@ -315,6 +315,21 @@ static void say_unknown(struct hotspot_tracker *tracker, const struct jvm *jvm,
 		    escape_terminal(missing, sizeof(missing), layout->missing));
 }
 
+static void warn_unread(const struct jvm *jvm, const struct hotspot_layout *layout, int err)
+{
+	if (err == -ESRCH)
+		return;
+	if (err == -ENOTSUP)
+		say_unknown(jvm->tracker, jvm, layout);
+	else
+		log_warning(jvm->tracker->log,
+			    "the JVM's description of its code cannot be read in process %u: %s; "
+			    "%s",
+			    jvm->pid, strerror(-err),
+			    err == -EPERM ? "run as root, or with CAP_SYS_PTRACE"
+					  : "its stacks need -XX:+PreserveFramePointer");
+}
+
 static void start(struct jvm *jvm, uint64_t now_ns)
 {
 	struct hotspot_layout layout = {0};
@@ -326,13 +341,7 @@ static void start(struct jvm *jvm, uint64_t now_ns)
 		return;
 	if (err) {
 		jvm->state = JVM_UNKNOWN;
-		if (err == -ENOTSUP)
-			say_unknown(jvm->tracker, jvm, &layout);
-		else
-			log_warning(jvm->tracker->log,
-				    "the JVM's description of its code cannot be read in process "
-				    "%u: %s; run as root, or with CAP_SYS_PTRACE",
-				    jvm->pid, strerror(-err));
+		warn_unread(jvm, &layout, err);
 		return;
 	}
 	jvm->rules = rule_set_new();
