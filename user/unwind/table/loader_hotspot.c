@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "unwind/table/loader_hotspot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -10,6 +11,8 @@
 /* Tables follow changes at this interval, and a pause of so many times the CPU time. */
 #define PUBLISH_NS	 (100 * NS_PER_MS)
 #define REST_PER_PUBLISH 50
+/* A pause when there is no room: other JVMs may end. */
+#define NO_ROOM_NS (5 * NS_PER_SECOND)
 
 /* A code heap. */
 struct heap {
@@ -33,6 +36,7 @@ struct loader_hotspot {
 	struct hotspot_tracker *code;
 	struct jvm jvms[HOTSPOT_TRACKER_PROCESSES];
 	size_t count;
+	bool warned_no_room;
 };
 
 struct loader_hotspot *loader_hotspot_new(struct unwind_loader *loader)
@@ -147,11 +151,11 @@ static struct table_live *table_of(struct loader_hotspot *hotspot, struct jvm *j
 	return heap->table;
 }
 
-/* Returns false when a table has no room, and is to be tried again. */
-static bool publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
+/* -ENOSPC: a table has no room; -ENOMEM. Such tables are to be tried again. */
+static int publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
 {
 	size_t count = hotspot_tracker_heap_count(hotspot->code, jvm->pid);
-	bool is_done = true;
+	int first_err = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct hotspot_heap_range range = hotspot_tracker_heap(hotspot->code, jvm->pid, i);
@@ -159,16 +163,19 @@ static bool publish_tables(struct loader_hotspot *hotspot, struct jvm *jvm)
 		struct unwind_table *table;
 		struct table_live *live;
 		uint32_t rule_count;
+		int err = -ENOSPC;
 
 		if (hotspot_tracker_table(hotspot->code, jvm->pid, i, &table, &rules, &rule_count))
 			continue;
 		live = table_of(hotspot, jvm, &range);
-		if (!live)
+		if (live)
+			err = table_live_set(hotspot->loader->tables, live, table, rules,
+					     rule_count);
+		else
 			unwind_table_free(table);
-		else if (table_live_set(hotspot->loader->tables, live, table, rules, rule_count))
-			is_done = false;
+		first_err = first_err ? first_err : err;
 	}
-	return is_done;
+	return first_err;
 }
 
 static int compare_heaps(const void *a, const void *b)
@@ -195,12 +202,22 @@ static bool announce(struct loader_hotspot *hotspot, struct jvm *jvm)
 	return has_news;
 }
 
+static void warn_no_room(struct loader_hotspot *hotspot, const struct jvm *jvm)
+{
+	if (!hotspot->warned_no_room)
+		log_warning(hotspot->loader->log,
+			    "no room for unwind tables of JVM %u; choose targets with --pid",
+			    jvm->pid);
+	hotspot->warned_no_room = true;
+}
+
 /* Returns whether the mappings are to be published again. */
 static bool poll_one(struct loader_hotspot *hotspot, struct jvm *jvm, uint64_t now_ns)
 {
 	uint64_t generation = hotspot_tracker_generation(hotspot->code, jvm->pid);
-	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), rest_ns;
 	bool has_news = announce(hotspot, jvm);
+	int err;
 
 	if (jvm->is_known && !hotspot_tracker_knows(hotspot->code, jvm->pid)) {
 		jvm->is_known = false;
@@ -208,12 +225,16 @@ static bool poll_one(struct loader_hotspot *hotspot, struct jvm *jvm, uint64_t n
 	}
 	if (generation == jvm->generation || now_ns < jvm->next_ns)
 		return has_news;
-	if (publish_tables(hotspot, jvm))
+	err = publish_tables(hotspot, jvm);
+	if (!err)
 		jvm->generation = generation;
+	if (err == -ENOSPC)
+		warn_no_room(hotspot, jvm);
+	rest_ns = err == -ENOSPC ? NO_ROOM_NS : PUBLISH_NS;
 	jvm->next_ns =
 		now_ns + REST_PER_PUBLISH * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
-	if (jvm->next_ns < now_ns + PUBLISH_NS)
-		jvm->next_ns = now_ns + PUBLISH_NS;
+	if (jvm->next_ns < now_ns + rest_ns)
+		jvm->next_ns = now_ns + rest_ns;
 	return has_news;
 }
 
