@@ -280,8 +280,12 @@ static bool has_javascript(const struct sample_view *sample)
 static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
 {
 	const struct sample_view *found = &raw->sample;
-	struct unwind_walk_result result = walk_raw(unwinder, raw);
+	struct unwind_walk_result result;
 
+	/* Words of functions are no frames that can be found here. */
+	if (has_javascript(found))
+		return;
+	result = walk_raw(unwinder, raw);
 	/* The kernel side has no rows of generated code. It had those of a JVM at that time. */
 	if (unwinder->generated_address ||
 	    (unwinder->options.hotspot &&
@@ -301,8 +305,6 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	default:
 		break;
 	}
-	if (has_javascript(found))
-		return;
 	unwinder->stats.checked++;
 	if (result.end != found->user_end || result.guessed != found->guessed_count ||
 	    !has_frames(found, unwinder->ips, result.depth))
