@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
 #include "capture/kernel/capability_numbers.h"
+#include "capture/kernel/namespace.h"
 
 #define FILE_MAX_BYTES 16384
 
@@ -43,16 +43,6 @@ static bool has_bit(unsigned long long set, int capability)
 	return set >> capability & 1;
 }
 
-static bool is_in_user_namespace(const char *root)
-{
-	char path[PATH_MAX];
-	struct stat stat_of;
-
-	return (size_t)snprintf(path, sizeof(path), "%s/proc/self/ns/user", root) < sizeof(path) &&
-	       stat(path, &stat_of) == 0 && S_ISREG(stat_of.st_mode) &&
-	       stat_of.st_ino != INITIAL_USER_NAMESPACE;
-}
-
 struct bpf_refusal bpf_refusal_read(const char *root)
 {
 	_cleanup_free_ char *status = read_text(root, "/proc/self/status");
@@ -61,7 +51,8 @@ struct bpf_refusal bpf_refusal_read(const char *root)
 	unsigned long long effective = status ? status_number(status, "CapEff:", 16) : 0;
 
 	return (struct bpf_refusal){
-		.is_in_user_namespace = is_in_user_namespace(root),
+		.is_in_user_namespace =
+			status && !namespace_is_initial(root, "user", NAMESPACE_INITIAL_USER),
 		.has_rights = has_bit(effective, CAP_SYS_ADMIN) ||
 			      (has_bit(effective, CAP_BPF) && has_bit(effective, CAP_PERFMON)),
 		.is_filtered = status && status_number(status, "Seccomp:", 10) == 2,
@@ -73,9 +64,7 @@ struct bpf_refusal bpf_refusal_read(const char *root)
 const char *bpf_refusal_text(const struct bpf_refusal *refusal)
 {
 	if (refusal->is_in_user_namespace)
-		return "this is a user namespace (a rootless container), where root has no rights "
-		       "in "
-		       "the kernel; run on the host with sudo";
+		return NAMESPACE_OTHER_USER;
 	if (!refusal->has_rights)
 		return "CAP_BPF and CAP_PERFMON are missing; run with sudo, or grant them (in a "
 		       "pod: "

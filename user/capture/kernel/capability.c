@@ -16,6 +16,7 @@
 #include "base/file_io.h"
 #include "capture/kernel/bpf_refusal.h"
 #include "capture/kernel/capability_numbers.h"
+#include "capture/kernel/namespace.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
 #include "machine/energy.h"
@@ -136,22 +137,11 @@ static bool probe_hardware_pmu(struct error *error)
 	return false;
 }
 
-/* A kernel without namespaces of this type has no file. */
-static bool is_initial_namespace(const char *path, ino_t initial)
-{
-	struct stat status;
-
-	return stat(path, &status) ? errno == ENOENT && access("/proc/self/stat", F_OK) == 0
-				   : status.st_ino == initial;
-}
-
 static bool probe_initial_user_namespace(struct error *error)
 {
-	if (is_initial_namespace("/proc/self/ns/user", INITIAL_USER_NAMESPACE))
+	if (namespace_is_initial("", "user", NAMESPACE_INITIAL_USER))
 		return true;
-	error_set(error, EPERM,
-		  "in a user namespace (a rootless container), whose root has no rights in the "
-		  "kernel; run on the host with sudo");
+	error_set(error, EPERM, NAMESPACE_OTHER_USER);
 	return false;
 }
 
@@ -171,8 +161,7 @@ static bool shows_all_cgroups(void)
 
 static bool probe_initial_cgroup_namespace(struct error *error)
 {
-	if (is_initial_namespace("/proc/self/ns/cgroup", INITIAL_CGROUP_NAMESPACE) ||
-	    shows_all_cgroups())
+	if (namespace_is_initial("", "cgroup", INITIAL_CGROUP_NAMESPACE) || shows_all_cgroups())
 		return true;
 	error_set(error, ENOTSUP,
 		  "in a cgroup namespace: only the cgroups of this container can be seen; run on "
@@ -239,7 +228,7 @@ static bool probe_bpf_time(struct error *error)
 
 static bool probe_initial_pid_namespace(struct error *error)
 {
-	if (is_initial_namespace("/proc/self/ns/pid", INITIAL_PID_NAMESPACE))
+	if (namespace_is_initial("", "pid", INITIAL_PID_NAMESPACE))
 		return true;
 	if (access("/proc/self/stat", F_OK)) {
 		error_set(error, errno, "cannot read /proc/self: %s; mount procfs on /proc",

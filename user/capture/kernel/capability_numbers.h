@@ -15,7 +15,4 @@
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
 
-/* Inode of the initial user namespace: include/linux/proc_ns.h, part of the ABI since 3.8. */
-#define INITIAL_USER_NAMESPACE 0xEFFFFFFDU
-
 #endif
