@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "live/expected_samples.h"
 
-uint64_t expected_samples_of_slice(struct expected_samples *expected,
-				   const struct profile_account *account)
+uint64_t expected_samples_add_slice(struct expected_samples *expected,
+				    const struct profile_account *account)
 {
 	uint64_t own = account->recorded + account->lost;
 

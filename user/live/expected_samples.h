@@ -12,8 +12,8 @@ struct expected_samples {
 /* Expected samples of a slice that another one follows. The kernel goes on sampling while rings
  * are emptied and counters are read, so the counters of a cut can include samples of the next
  * slice: a slice expects its own samples and losses. */
-uint64_t expected_samples_of_slice(struct expected_samples *expected,
-				   const struct profile_account *account);
+uint64_t expected_samples_add_slice(struct expected_samples *expected,
+				    const struct profile_account *account);
 /* Expected samples of the last slice: the rest. It shows samples that got lost without a count,
  * in any slice. counted: by the kernel side, from the start of the capture to its end. */
 uint64_t expected_samples_rest(const struct expected_samples *expected, uint64_t counted);

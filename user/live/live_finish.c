@@ -61,7 +61,7 @@ static void fill_expected(struct live_capture *live, const uint64_t *captured, b
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] =
 		is_last ? expected_samples_rest(&live->expected,
 						captured[PKBPF_COUNTER_CPU_EXPECTED])
-			: expected_samples_of_slice(&live->expected, &account);
+			: expected_samples_add_slice(&live->expected, &account);
 }
 
 /* Of a slice that ends with this edge; NULL: with the capture. */

@@ -32,7 +32,7 @@ static bool find_in_path(const char *name, char path[PATH_MAX])
 	while (*list) {
 		size_t length = strcspn(list, ":");
 
-		/* An empty element is the current folder. */
+		/* An empty element is the current directory. */
 		if (snprintf(path, PATH_MAX, "%.*s/%s", length ? (int)length : 1,
 			     length ? list : ".", name) < PATH_MAX &&
 		    access(path, X_OK) == 0)

@@ -11,7 +11,7 @@
 
 static uint64_t of_slice(struct expected_samples *expected, uint64_t recorded, uint64_t lost)
 {
-	return expected_samples_of_slice(
+	return expected_samples_add_slice(
 		expected, &(struct profile_account){.recorded = recorded, .lost = lost});
 }
 
