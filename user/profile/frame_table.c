@@ -20,7 +20,7 @@ static uint64_t location_hash(const struct frame_table *table,
 	uint64_t words[3] = {
 		location->address,
 		(uint64_t)location->object << 32 | (uint64_t)location->space << 3 |
-			(uint64_t)location->python << 1 | location->is_return_address,
+			(uint64_t)location->neighbours << 1 | location->is_return_address,
 		location->code,
 	};
 
@@ -36,7 +36,7 @@ static bool same_location(const void *context, uint32_t item, const void *key)
 	return location->address == wanted->address && location->object == wanted->object &&
 	       location->space == wanted->space && location->code == wanted->code &&
 	       location->is_return_address == wanted->is_return_address &&
-	       location->python == wanted->python;
+	       location->neighbours == wanted->neighbours;
 }
 
 uint32_t frame_table_add(struct frame_table *table, const struct frame_location *location)

@@ -398,8 +398,8 @@ static void name_frame(const struct profile *profile, struct frame *frame,
 	/* Its texts die with its next answers. */
 	if (!profile_names_keep(profile->names, &frame->symbol))
 		frame->symbol = (struct symbol){.result = SYMBOL_NO_MEMORY};
-	python_glue_mark(&frame->symbol, frame->location.python);
-	v8_glue_mark(&frame->symbol, frame->location.python);
+	python_glue_mark(&frame->symbol, frame->location.neighbours);
+	v8_glue_mark(&frame->symbol, frame->location.neighbours);
 	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
 

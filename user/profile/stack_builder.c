@@ -243,9 +243,9 @@ struct code_moment {
 };
 
 static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
-			    uint64_t ip, bool is_return_address, enum frame_python python)
+			    uint64_t ip, bool is_return_address, enum frame_neighbours neighbours)
 {
-	uint64_t key = cache_key(ip, is_return_address) | (uint64_t)python << 61;
+	uint64_t key = cache_key(ip, is_return_address) | (uint64_t)neighbours << 61;
 	struct cached_frame *slot = cache_slot(builder, moment->era, key);
 	bool cached = moment->era != ERA_NONE && !(ip >> 63);
 	struct frame_location location;
@@ -254,7 +254,7 @@ static uint32_t intern_user(struct stack_builder *builder, const struct code_mom
 	if (cached && slot->era == moment->era && slot->key == key)
 		return slot->frame;
 	location = user_location(builder, moment->process, moment->space, ip, is_return_address);
-	location.python = python;
+	location.neighbours = neighbours;
 	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
 		note_generated(builder, moment->time_ns, &location);
 		cached = false;
@@ -504,25 +504,25 @@ static bool is_interpreter(const struct code_moment *moment, const struct sample
 }
 
 /* Where a native frame stands: the `left`-th word from the root. */
-static enum frame_python among_python(const struct code_moment *moment, size_t left)
+static enum frame_neighbours among_python(const struct code_moment *moment, size_t left)
 {
 	if (!moment->callers)
-		return FRAME_AWAY_FROM_PYTHON;
+		return FRAME_ALONE;
 	return left <= moment->callers ? FRAME_CALLS_PYTHON : FRAME_CALLED_BY_PYTHON;
 }
 
-static enum frame_python neighbours_of(struct stack_builder *builder,
-				       const struct code_moment *moment,
-				       const struct sample_view *sample, size_t index)
+static enum frame_neighbours neighbours_of(struct stack_builder *builder,
+					   const struct code_moment *moment,
+					   const struct sample_view *sample, size_t index)
 {
 	/* The interpreter stands for a function without a name. */
 	if (moment->has_javascript)
 		return is_javascript(sample, index + 1) &&
 				       intern_javascript(builder, moment, sample, index, false) ==
 					       FRAME_LEFT_OUT
-			       ? FRAME_AWAY_FROM_PYTHON
+			       ? FRAME_ALONE
 			       : FRAME_AMONG_JAVASCRIPT;
-	return builder->python_full ? FRAME_AWAY_FROM_PYTHON
+	return builder->python_full ? FRAME_ALONE
 				    : among_python(moment, sample->user_count - index);
 }
 

@@ -104,7 +104,7 @@ static bool is_among(const char *const *patterns, size_t count, const char *name
 	return false;
 }
 
-static bool is_glue_name(const char *function, enum frame_python python)
+static bool is_glue_name(const char *function, enum frame_neighbours neighbours)
 {
 	/* Copies by the compiler end in ".cold", ".lto_priv.0". */
 	char name[64];
@@ -115,10 +115,10 @@ static bool is_glue_name(const char *function, enum frame_python python)
 	name[sizeof(name) - 1] = '\0';
 	name[strcspn(name, ".")] = '\0';
 	return is_among(passing, ARRAY_SIZE(passing), name) ||
-	       (python == FRAME_CALLS_PYTHON && is_among(calling, ARRAY_SIZE(calling), name));
+	       (neighbours == FRAME_CALLS_PYTHON && is_among(calling, ARRAY_SIZE(calling), name));
 }
 
-static bool is_glue(const struct symbol *symbol, enum frame_python python)
+static bool is_glue(const struct symbol *symbol, enum frame_neighbours neighbours)
 {
 	const char *function;
 
@@ -128,21 +128,21 @@ static bool is_glue(const struct symbol *symbol, enum frame_python python)
 	/* python -X perf */
 	if (symbol->flags & SYMBOL_IS_JIT)
 		return function && !strncmp(function, "py::", 4);
-	return is_glue_name(function, python);
+	return is_glue_name(function, neighbours);
 }
 
-void python_glue_mark(struct symbol *symbol, enum frame_python python)
+void python_glue_mark(struct symbol *symbol, enum frame_neighbours neighbours)
 {
-	if (python == FRAME_AWAY_FROM_PYTHON || python == FRAME_AMONG_JAVASCRIPT ||
+	if (neighbours == FRAME_ALONE || neighbours == FRAME_AMONG_JAVASCRIPT ||
 	    symbol->flags & (SYMBOL_IS_KERNEL | SYMBOL_IS_PYTHON))
 		return;
-	if (is_glue(symbol, python)) {
+	if (is_glue(symbol, neighbours)) {
 		symbol->flags |= SYMBOL_IS_GLUE;
 		return;
 	}
 	/* Glue that the compiler inlined into what the program called. */
 	while (symbol->line_count > 1 && symbol->lines[0].inlined &&
-	       is_glue_name(symbol->lines[0].function, python)) {
+	       is_glue_name(symbol->lines[0].function, neighbours)) {
 		symbol->lines++;
 		symbol->line_count--;
 	}

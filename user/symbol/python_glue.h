@@ -9,6 +9,6 @@
 /* Marks the symbol of a native frame that is glue (SYMBOL_IS_GLUE), and takes glue off that the
  * compiler inlined into another function. Static functions of stripped interpreters have no names:
  * those of the interpreter's file count, too. */
-void python_glue_mark(struct symbol *symbol, enum frame_python python);
+void python_glue_mark(struct symbol *symbol, enum frame_neighbours neighbours);
 
 #endif

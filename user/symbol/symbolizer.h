@@ -34,13 +34,13 @@ enum frame_space {		     /* numbers are in recordings: for good */
 		   FRAME_PEER = 7,
 };
 
-/* Where a native frame stands among Python frames. One that calls them may be called by them too.
- * Or that its stack has JavaScript frames with names. */
-enum frame_python {
-	FRAME_AWAY_FROM_PYTHON,
+/* Which frames of a language a native frame has around it. One that calls Python functions may be
+ * called by them too. */
+enum frame_neighbours {
+	FRAME_ALONE, /* none */
 	FRAME_CALLED_BY_PYTHON,
 	FRAME_CALLS_PYTHON,
-	FRAME_AMONG_JAVASCRIPT,
+	FRAME_AMONG_JAVASCRIPT, /* its stack has functions with names */
 };
 
 struct frame_location {
@@ -49,8 +49,8 @@ struct frame_location {
 	uint64_t address;
 	/* Look up address - 1: the instruction before a return address is the call. */
 	bool is_return_address;
-	/* enum frame_python, of a native frame; glue of the interpreter is told by it */
-	uint8_t python;
+	/* enum frame_neighbours, of a native frame: some functions are glue among these only */
+	uint8_t neighbours;
 	/* FRAME_ANONYMOUS: which code was there when it was sampled, as code_history_at() has it;
 	 * 0: what is there now */
 	uint32_t code;

@@ -46,7 +46,7 @@ static bool is_glue(const char *name)
 	return is_handler(name);
 }
 
-void v8_glue_mark(struct symbol *symbol, enum frame_python neighbours)
+void v8_glue_mark(struct symbol *symbol, enum frame_neighbours neighbours)
 {
 	if (neighbours == FRAME_AMONG_JAVASCRIPT && symbol->line_count == 1 &&
 	    symbol->lines[0].function && is_glue(symbol->lines[0].function))

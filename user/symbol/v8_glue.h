@@ -7,6 +7,6 @@
 
 /* Marks the symbol of a native frame among JavaScript frames (FRAME_AMONG_JAVASCRIPT) that is glue
  * (SYMBOL_IS_GLUE). Others are left alone. */
-void v8_glue_mark(struct symbol *symbol, enum frame_python neighbours);
+void v8_glue_mark(struct symbol *symbol, enum frame_neighbours neighbours);
 
 #endif

@@ -167,8 +167,10 @@ static void python_functions_show_their_file(void **state)
 static void calls_of_python_functions_are_left_out(void **state)
 {
 	struct fixture *fixture = *state;
-	struct frame_location location = {
-		.space = FRAME_FILE, .object = 0, .address = 0x510, .python = FRAME_CALLS_PYTHON};
+	struct frame_location location = {.space = FRAME_FILE,
+					  .object = 0,
+					  .address = 0x510,
+					  .neighbours = FRAME_CALLS_PYTHON};
 	uint32_t between = profile_intern_frame(fixture->fake.profile, &location);
 	uint32_t innermost = add(fixture, FRAME_FILE, 0x510);
 	size_t count;

@@ -18,9 +18,9 @@ struct glue_case {
 	bool is_glue_below; /* where it is called by Python */
 };
 
-static bool is_marked(struct symbol symbol, enum frame_python python)
+static bool is_marked(struct symbol symbol, enum frame_neighbours neighbours)
 {
-	python_glue_mark(&symbol, python);
+	python_glue_mark(&symbol, neighbours);
 	return symbol.flags & SYMBOL_IS_GLUE;
 }
 
@@ -62,7 +62,7 @@ static void knows_calls_from_what_is_called(void **state)
 
 		if (is_marked(symbol, FRAME_CALLS_PYTHON) != cases[i].is_glue ||
 		    is_marked(symbol, FRAME_CALLED_BY_PYTHON) != cases[i].is_glue_below ||
-		    is_marked(symbol, FRAME_AWAY_FROM_PYTHON))
+		    is_marked(symbol, FRAME_ALONE))
 			fail_msg("case %zu", i);
 	}
 }
@@ -79,7 +79,7 @@ static void takes_off_what_was_inlined(void **state)
 	struct symbol away = symbol;
 
 	(void)state;
-	python_glue_mark(&away, FRAME_AWAY_FROM_PYTHON);
+	python_glue_mark(&away, FRAME_ALONE);
 	assert_int_equal(away.line_count, 3);
 	python_glue_mark(&symbol, FRAME_CALLED_BY_PYTHON);
 	assert_int_equal(symbol.line_count, 1);

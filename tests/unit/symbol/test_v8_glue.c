@@ -8,7 +8,7 @@
 
 #include "symbol/v8_glue.h"
 
-static bool is_glue(const char *name, enum frame_python neighbours)
+static bool is_glue(const char *name, enum frame_neighbours neighbours)
 {
 	struct symbol_line line = {.function = name};
 	struct symbol symbol = {.result = SYMBOL_FOUND, .lines = &line, .line_count = 1};
@@ -35,7 +35,7 @@ static void test_names(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(glue) / sizeof(*glue); i++) {
 		assert_true(is_glue(glue[i], FRAME_AMONG_JAVASCRIPT));
-		assert_false(is_glue(glue[i], FRAME_AWAY_FROM_PYTHON));
+		assert_false(is_glue(glue[i], FRAME_ALONE));
 		assert_false(is_glue(glue[i], FRAME_CALLS_PYTHON));
 	}
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
