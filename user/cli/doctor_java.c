@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/process_memory.h"
 #include "elf/elf_program.h"
 #include "hotspot/hotspot_process.h"
 #include "rows/human.h"
@@ -108,7 +109,7 @@ static void print_code(struct hotspot_process *process, const struct hotspot_lay
 
 bool doctor_java(uint32_t pid, struct file_servers *servers, const char *maps)
 {
-	const struct hotspot_memory memory = {hotspot_memory_read_process, &pid};
+	const struct hotspot_memory memory = {process_memory_read, &pid};
 	struct hotspot_process *process;
 	struct hotspot_layout layout = {0};
 	struct library library;

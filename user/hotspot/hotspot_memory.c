@@ -2,24 +2,9 @@
 /* Copies bytes and strings out of a process. */
 #include "hotspot/hotspot_memory.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #define PAGE_BYTES 4096U
-
-int hotspot_memory_read_process(void *context, uint64_t address, void *buffer, size_t size)
-{
-	struct iovec local = {buffer, size};
-	/* The address is one of another process. */
-	struct iovec remote = {(void *)(uintptr_t)address, size};
-	ssize_t count =
-		process_vm_readv((pid_t) * (const uint32_t *)context, &local, 1, &remote, 1, 0);
-
-	if (count < 0)
-		return -errno;
-	return (size_t)count == size ? 0 : -EFAULT;
-}
 
 int hotspot_read_string(const struct hotspot_memory *memory, uint64_t address, char *buffer,
 			size_t size)

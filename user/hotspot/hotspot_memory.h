@@ -12,10 +12,6 @@ struct hotspot_memory {
 	void *context;
 };
 
-/* read of a live process, by process_vm_readv(); context points to the pid (uint32_t).
- * -ESRCH: it has ended; -EPERM: no CAP_SYS_PTRACE; -EFAULT: not all of it is mapped. */
-int hotspot_memory_read_process(void *context, uint64_t address, void *buffer, size_t size);
-
 static inline int hotspot_read(const struct hotspot_memory *memory, uint64_t address, void *buffer,
 			       size_t size)
 {

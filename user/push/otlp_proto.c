@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 #include "export/proto_writer.h"
 #include "push/otlp_fields.h"
 
@@ -57,21 +58,11 @@ static uint32_t read_unit(struct reading *reading)
 
 static void put_character(struct reading *reading, uint32_t character)
 {
-	if (character < 0x80) {
-		put(reading, (char)character);
-		return;
-	}
-	if (character < 0x800) {
-		put(reading, (char)(0xc0 | character >> 6));
-	} else if (character < 0x10000) {
-		put(reading, (char)(0xe0 | character >> 12));
-		put(reading, (char)(0x80 | (character >> 6 & 0x3f)));
-	} else {
-		put(reading, (char)(0xf0 | character >> 18));
-		put(reading, (char)(0x80 | (character >> 12 & 0x3f)));
-		put(reading, (char)(0x80 | (character >> 6 & 0x3f)));
-	}
-	put(reading, (char)(0x80 | (character & 0x3f)));
+	char bytes[UTF8_MAX_BYTES];
+	size_t count = utf8_put(bytes, character);
+
+	for (size_t i = 0; i < count; i++)
+		put(reading, bytes[i]);
 }
 
 /* Behind the backslash. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "pkbpf/unwind_state.h"
 
@@ -27,19 +26,6 @@ struct search {
 	size_t count;
 	bool hit[WORDS]; /* so far, in all threads */
 };
-
-int python_read_process(void *context, uint64_t address, void *buffer, size_t size)
-{
-	struct iovec local = {buffer, size};
-	/* The address is one of another process. */
-	struct iovec remote = {(void *)(uintptr_t)address, size};
-	ssize_t count =
-		process_vm_readv((pid_t) * (const uint32_t *)context, &local, 1, &remote, 1, 0);
-
-	if (count < 0)
-		return -errno;
-	return (size_t)count == size ? 0 : -EFAULT;
-}
 
 static bool read_word(const struct search *search, uint64_t address, uint64_t *ret_value)
 {

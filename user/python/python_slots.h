@@ -13,9 +13,6 @@
 /* Reads the memory of a process: all bytes (0), or a negative errno. */
 typedef int (*python_read_memory)(void *context, uint64_t address, void *buffer, size_t size);
 
-/* By process_vm_readv(); context points to the pid (uint32_t). */
-int python_read_process(void *context, uint64_t address, void *buffer, size_t size);
-
 /* Whether the runtime has an interpreter: it was initialised. */
 bool python_runtime_is_used(python_read_memory read, void *context, uint64_t runtime,
 			    const struct pkbpf_python_layout *layout);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
 #include <pkbpf/v8.h>
 
@@ -12,19 +11,6 @@
 #define ARRAY_LENGTH 8
 #define ARRAY_DATA   16
 #define WORD_BYTES   8
-
-int v8_memory_read_process(void *context, uint64_t address, void *buffer, size_t size)
-{
-	struct iovec local = {buffer, size};
-	/* The address is one of another process. */
-	struct iovec remote = {(void *)(uintptr_t)address, size};
-	ssize_t count =
-		process_vm_readv((pid_t) * (const uint32_t *)context, &local, 1, &remote, 1, 0);
-
-	if (count < 0)
-		return -errno;
-	return (size_t)count == size ? 0 : -EFAULT;
-}
 
 int v8_read_bytes(const struct v8_memory *memory, uint64_t object, size_t offset, void *buffer,
 		  size_t size)

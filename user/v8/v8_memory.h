@@ -13,10 +13,6 @@ struct v8_memory {
 	void *context;
 };
 
-/* read of a live process, by process_vm_readv(); context points to the pid (uint32_t).
- * -ESRCH: it has ended; -EPERM: no CAP_SYS_PTRACE; -EFAULT: not all of it is mapped. */
-int v8_memory_read_process(void *context, uint64_t address, void *buffer, size_t size);
-
 static inline int v8_read(const struct v8_memory *memory, uint64_t address, void *buffer,
 			  size_t size)
 {

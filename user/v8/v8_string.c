@@ -3,6 +3,9 @@
 #include "v8/v8_string.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 /* The same in all versions with 64-bit references: src/objects/string.h, instance-type.h. */
 enum { KIND_CONS = 1, KIND_EXTERNAL = 2, KIND_SLICED = 3 };
@@ -191,14 +194,13 @@ struct text {
 
 static bool add_character(struct text *text, uint32_t character)
 {
-	uint32_t more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
-	static const uint8_t first[] = {0, 0xc0, 0xe0, 0xf0};
+	char bytes[UTF8_MAX_BYTES];
+	size_t count = utf8_put(bytes, character);
 
-	if (text->length + more + 2 > text->size)
+	if (text->length + count >= text->size)
 		return false;
-	text->buffer[text->length++] = (char)(first[more] | character >> (6 * more));
-	while (more--)
-		text->buffer[text->length++] = (char)(0x80 | (character >> (6 * more) & 0x3f));
+	memcpy(text->buffer + text->length, bytes, count);
+	text->length += count;
 	return true;
 }
 
@@ -216,10 +218,10 @@ static bool take_text(void *context, const uint16_t *units, size_t count)
 		if (unit >= 0xdc00 && unit < 0xe000)
 			character = text->high ? 0x10000 + ((text->high - 0xd800) << 10) +
 							 (unit - 0xdc00)
-					       : 0xfffd;
+					       : UTF8_REPLACEMENT;
 		text->high = 0;
 		/* A NUL would end the text. */
-		if (!add_character(text, character ? character : 0xfffd))
+		if (!add_character(text, character ? character : UTF8_REPLACEMENT))
 			return false;
 	}
 	return true;

@@ -12,6 +12,7 @@
 
 #include "pkbpf/unwind_state.h"
 
+#include "base/process_memory.h"
 #include "elf/elf_file.h"
 #include "interpreters.h"
 #include "python/python_image.h"
@@ -190,10 +191,10 @@ static void reads_memory_of_processes(void **state)
 	uint32_t self = (uint32_t)getpid(), nobody = INT32_MAX;
 	uint64_t here = 0x123456789, there = 0;
 
-	assert_int_equal(python_read_process(&self, (uintptr_t)&here, &there, sizeof(there)), 0);
+	assert_int_equal(process_memory_read(&self, (uintptr_t)&here, &there, sizeof(there)), 0);
 	assert_int_equal(there, here);
-	assert_int_equal(python_read_process(&self, 8, &there, sizeof(there)), -EFAULT);
-	assert_int_equal(python_read_process(&nobody, (uintptr_t)&here, &there, sizeof(there)),
+	assert_int_equal(process_memory_read(&self, 8, &there, sizeof(there)), -EFAULT);
+	assert_int_equal(process_memory_read(&nobody, (uintptr_t)&here, &there, sizeof(there)),
 			 -ESRCH);
 }
 
@@ -242,20 +243,20 @@ static void assert_slots(uint32_t pid, uint64_t runtime, const struct pkbpf_pyth
 	uint64_t interpreter, thread, id, value;
 	size_t threads = 0;
 
-	assert_int_equal(python_read_process(&pid, runtime + real->runtime_interpreters_head,
+	assert_int_equal(process_memory_read(&pid, runtime + real->runtime_interpreters_head,
 					     &interpreter, 8),
 			 0);
 	assert_int_equal(
-		python_read_process(&pid, interpreter + real->interpreter_threads, &thread, 8), 0);
+		process_memory_read(&pid, interpreter + real->interpreter_threads, &thread, 8), 0);
 	for (; thread; threads++) {
-		assert_int_equal(python_read_process(&pid, thread + real->thread_id, &id, 8), 0);
+		assert_int_equal(process_memory_read(&pid, thread + real->thread_id, &id, 8), 0);
 		for (size_t i = 0; i < count; i++) {
-			assert_int_equal(python_read_process(&pid, id + (uint64_t)(int64_t)slots[i],
+			assert_int_equal(process_memory_read(&pid, id + (uint64_t)(int64_t)slots[i],
 							     &value, 8),
 					 0);
 			assert_int_equal(value, thread);
 		}
-		assert_int_equal(python_read_process(&pid, thread + real->thread_next, &thread, 8),
+		assert_int_equal(process_memory_read(&pid, thread + real->thread_next, &thread, 8),
 				 0);
 	}
 	assert_int_equal(threads, 3);
@@ -285,10 +286,10 @@ static void finds_slots_of_an_interpreter(void **state)
 		if (!python_image_find(&file, interpreters.paths[i], &image) &&
 		    find_bias(script.pid, interpreters.paths[i], &file, &bias)) {
 			uint64_t runtime = image.runtime + bias;
-			size_t count = python_slots_find(python_read_process, &pid, runtime,
+			size_t count = python_slots_find(process_memory_read, &pid, runtime,
 							 &image.layout, slots);
 
-			assert_true(python_runtime_is_used(python_read_process, &pid, runtime,
+			assert_true(python_runtime_is_used(process_memory_read, &pid, runtime,
 							   &image.layout));
 			assert_in_range(count, 1, PKBPF_PYTHON_SLOTS);
 			assert_slots(pid, runtime, &image.layout, slots, count);

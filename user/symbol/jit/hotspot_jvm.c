@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/process_memory.h"
 #include "elf/elf_program.h"
 
 static bool is_jvm(const struct mapped_file *file)
@@ -51,7 +52,7 @@ int hotspot_jvm_find(struct mapped_file_table *files, const struct address_space
 		     uint32_t *pid, struct hotspot_layout *ret_layout,
 		     struct hotspot_process **ret_process)
 {
-	const struct hotspot_memory memory = {hotspot_memory_read_process, pid};
+	const struct hotspot_memory memory = {process_memory_read, pid};
 	const struct mapping *mapping = find_library(files, space);
 	struct hotspot_layout layout = {0};
 	struct hotspot_image image;

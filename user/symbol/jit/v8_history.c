@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hash_map.h"
+#include "base/process_memory.h"
 #include "elf/elf_program.h"
 
 /* A process whose V8 is not found (its mappings are not known yet, its file cannot be opened) is
@@ -91,7 +92,7 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 {
 	struct node *node = context;
 
-	return node->ended ? -ESRCH : v8_memory_read_process(&node->pid, address, buffer, size);
+	return node->ended ? -ESRCH : process_memory_read(&node->pid, address, buffer, size);
 }
 
 /* ---- processes ---- */

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "base/process_memory.h"
 #include "unwind/hotspot/hotspot_table.h"
 
 #define MAX_STUBS 1024
@@ -179,7 +180,7 @@ void hotspot_tracker_follow(struct hotspot_tracker *tracker, uint32_t pid, uint6
 	jvm->bias = bias;
 	jvm->image = *image;
 	jvm->first_left_ns = HOTSPOT_TRACKER_FIRST_NS;
-	jvm->memory = (struct hotspot_memory){hotspot_memory_read_process, &jvm->pid};
+	jvm->memory = (struct hotspot_memory){process_memory_read, &jvm->pid};
 	escape_terminal(jvm->path, sizeof(jvm->path), path);
 	tracker->jvms[tracker->count++] = jvm;
 }

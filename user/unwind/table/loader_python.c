@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/process_memory.h"
 #include "python/python_image.h"
 #include "python/python_slots.h"
 
@@ -59,7 +60,7 @@ find_image(struct unwind_loader *loader, const struct tracked_process *process, 
 			continue;
 		runtime = image->runtime + bias;
 		if (!first ||
-		    python_runtime_is_used(python_read_process, &pid, runtime, &image->layout)) {
+		    python_runtime_is_used(process_memory_read, &pid, runtime, &image->layout)) {
 			*ret_bias = bias;
 			if (first)
 				return image;
@@ -95,7 +96,7 @@ struct pkbpf_python_process loader_python_of(struct unwind_loader *loader,
 	}
 	if (!process->python_looked && !process->exit_ns) {
 		process->python_looked = true;
-		python_slots_find(python_read_process, &pid, runtime, &image->layout,
+		python_slots_find(process_memory_read, &pid, runtime, &image->layout,
 				  python->slots);
 	}
 	return *python;
