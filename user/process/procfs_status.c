@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads /proc/PID/status. */
+/* Reads /proc/PID/status and stat. */
 #include "process/procfs_status.h"
 
 #include <fcntl.h>
@@ -24,6 +24,27 @@ uint32_t procfs_process_of_thread(uint32_t tid)
 	if (file_read_all(AT_FDCWD, path, STATUS_MAX_BYTES, &status, &size))
 		return 0;
 	return (uint32_t)named_number(status, "Tgid:");
+}
+
+uint64_t procfs_start_ticks(const char *procfs, uint32_t tid)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t ticks;
+	const char *after_comm;
+	char path[4096];
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/%" PRIu32 "/stat", procfs, tid);
+	if (file_read_all(AT_FDCWD, path, STATUS_MAX_BYTES, &text, &size))
+		return 0;
+	/* The comm may itself contain parentheses and blanks: the last parenthesis ends it. */
+	after_comm = strrchr(text, ')');
+	if (!after_comm || sscanf(after_comm,
+				  ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+				  "%*d %*d %*d %*d %" SCNu64,
+				  &ticks) != 1)
+		return 0;
+	return ticks;
 }
 
 /* "NSpid:\t4711\t1": ours first, the process's own last. */

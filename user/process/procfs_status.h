@@ -14,6 +14,8 @@ struct procfs_status {
 
 /* procfs: "/proc". false: the process has exited. */
 bool procfs_status_read(const char *procfs, uint32_t pid, struct procfs_status *ret_status);
+/* When a process or thread was started: since boot, in ticks of USER_HZ; 0: it has exited. */
+uint64_t procfs_start_ticks(const char *procfs, uint32_t tid);
 /* The process of a thread; 0: it has exited. */
 uint32_t procfs_process_of_thread(uint32_t tid);
 

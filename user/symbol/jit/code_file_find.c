@@ -16,33 +16,18 @@
 #include "process/file/file_time.h"
 #include "process/procfs_status.h"
 
-#define MAX_STATUS_BYTES (64U << 10)
 /* File times go on by ticks of 10 ms at most; and half a process's first one is the kernel's. */
 #define SLACK_NS (20 * NS_PER_MS)
 
 /* ---- times ---- */
 
-/* In ticks since the machine started, field 22; the name of the program may hold anything. */
 static uint64_t read_start_ns(const char *root, uint32_t pid)
 {
-	_cleanup_free_ char *text = NULL;
-	unsigned long long ticks = 0;
-	char path[4096];
-	const char *at;
-	size_t size;
+	char procfs[4096];
 	long hz = sysconf(_SC_CLK_TCK);
 
-	snprintf(path, sizeof(path), "%s/proc/%u/stat", root, pid);
-	if (hz <= 0 || file_read_all(AT_FDCWD, path, MAX_STATUS_BYTES, &text, &size))
-		return 0;
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++) {
-		at = strchr(at, ' ');
-		at = at ? at + 1 : NULL;
-	}
-	if (!at || sscanf(at, "%llu", &ticks) != 1)
-		return 0;
-	return (uint64_t)ticks * (NS_PER_SECOND / (uint64_t)hz);
+	snprintf(procfs, sizeof(procfs), "%s/proc", root);
+	return hz <= 0 ? 0 : procfs_start_ticks(procfs, pid) * (NS_PER_SECOND / (uint64_t)hz);
 }
 
 /* CLOCK_MONOTONIC, which leaves out the time that the machine slept. */
