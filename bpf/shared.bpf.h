@@ -32,6 +32,17 @@ static __always_inline void process_changed(void)
 	__sync_fetch_and_add(&process_generation, 1);
 }
 
+/* Whether an entry with this start (struct pkbpf_target) is of another task that got the number of
+ * this one, which has ended. */
+static __always_inline bool entry_is_of_another(__u64 start_ns, const struct task_struct *ended)
+{
+	__u64 own_ns = ended->start_boottime;
+
+	if (!start_ns || start_ns == own_ns)
+		return false;
+	return start_ns % PKBPF_TICK_NS || own_ns - start_ns >= PKBPF_TICK_NS;
+}
+
 /* A lookup result for a process stays valid within one moment. Take the moment before the lookup. A
  * moment is at most a second: on processors that read ahead (arm64), the entry may be older than
  * the generation. */

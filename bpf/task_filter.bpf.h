@@ -6,11 +6,11 @@
 #include "kernel_compat.bpf.h"
 #include "shared.bpf.h"
 
-struct target_map {			 /* pid or tid -> 1 */
+struct target_map {			 /* by pid or tid */
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader changes it */
 	__uint(max_entries, 1);		 /* set by the loader */
 	__type(key, __u32);
-	__type(value, __u8);
+	__type(value, struct pkbpf_target);
 };
 extern struct target_map target_pids SEC(".maps");
 extern struct target_map target_tids SEC(".maps");
@@ -91,16 +91,32 @@ static __always_inline bool filter_task(struct task_struct *task)
 	return !config.match_comm || filter_comm_matches(task);
 }
 
+static __always_inline void target_forget(void *targets, __u32 number)
+{
+	if (!bpf_map_delete_elem(targets, &number))
+		process_changed();
+}
+
+/* The task that had the number has ended. */
+static __always_inline void target_forget_task(void *targets, __u32 number,
+					       const struct task_struct *task)
+{
+	struct pkbpf_target *target = bpf_map_lookup_elem(targets, &number);
+
+	if (target && !entry_is_of_another(target->start_ns, task))
+		target_forget(targets, number);
+}
+
 /* A worker runs its parent's program, so a worker that executes another program stops being a
  * target. `forgotten`: the call may come after the target's entry was deleted. */
 static __always_inline bool filter_is_leaving_worker(__u32 pid, bool forgotten)
 {
-	__u8 *reason;
+	struct pkbpf_target *target;
 
 	if (config.target_mode != PKBPF_TARGET_PROCESS || config.follow != PKBPF_FOLLOW_WORKERS)
 		return false;
-	reason = bpf_map_lookup_elem(&target_pids, &pid);
-	return reason ? *reason == PKBPF_TARGET_FOLLOWED : forgotten;
+	target = bpf_map_lookup_elem(&target_pids, &pid);
+	return target ? target->reason == PKBPF_TARGET_FOLLOWED : forgotten;
 }
 
 #endif

@@ -15,11 +15,21 @@ static __always_inline void unwind_forget_process(__u32 pid)
 		process_changed();
 }
 
+/* The process that had the number has ended. */
+static __always_inline void unwind_forget_task(__u32 pid, const struct task_struct *task)
+{
+	struct pkbpf_unwind_process *entry = bpf_map_lookup_elem(&unwind_processes, &pid);
+
+	if (entry && !entry_is_of_another(entry->start_ns, task))
+		unwind_forget_process(pid);
+}
+
 /* A child has its parent's mappings, so it can be unwound from its first sample on. An entry of an
  * exited process with the same pid is never used. */
-static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid)
+static __always_inline void unwind_follow_fork(__u32 parent_pid, const struct task_struct *child)
 {
 	struct pkbpf_unwind_process *entry, copy;
+	__u32 child_pid = child->tgid;
 
 	entry = bpf_map_lookup_elem(&unwind_processes, &parent_pid);
 	if (!entry) {
@@ -27,6 +37,7 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 		return;
 	}
 	copy = *entry;
+	copy.start_ns = child->start_boottime;
 	copy.exec_ns = 0; /* any program that the child executes is newer than this image */
 	if (bpf_map_update_elem(&unwind_processes, &child_pid, &copy, BPF_ANY))
 		counter_add(PKBPF_COUNTER_UNWIND_PROCESS_MAP_FULL, 1);

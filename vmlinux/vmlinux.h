@@ -232,6 +232,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	char comm[16];
 	u64 start_time;
+	u64 start_boottime;
 	u64 utime, stime;
 	unsigned long nvcsw, nivcsw;
 	unsigned long min_flt, maj_flt;

@@ -25,11 +25,22 @@ enum pkbpf_follow {
 	PKBPF_FOLLOW_DESCENDANTS = 2, /* all descendants, with any program */
 };
 
-/* Values of map target_pids: why a process is a target. */
+/* Why a process is a target. */
 enum pkbpf_target_reason {
 	PKBPF_TARGET_NAMED = 1,	   /* chosen by the user: stays a target after exec */
 	PKBPF_TARGET_FOLLOWED = 2, /* child of a target */
 };
+
+/* Value of the maps target_pids and target_tids. */
+struct pkbpf_target {
+	/* Start of the task since boot; user space knows whole ticks of PKBPF_TICK_NS (/proc has
+	 * USER_HZ, which is 100) only; 0: not known. A number is free, and can have another owner,
+	 * before the end of the task that had it is seen. */
+	__u64 start_ns;
+	__u32 reason; /* enum pkbpf_target_reason */
+	__u32 reserved;
+};
+#define PKBPF_TICK_NS 10000000ULL
 
 enum pkbpf_unwind_mode {
 	PKBPF_UNWIND_AUTO = 0,	/* tables; frame pointers for code without a table */

@@ -280,7 +280,8 @@ static inline int pkbpf_python_in_loop(const struct pkbpf_python_process *python
 struct pkbpf_unwind_process {
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0: unknown */
+	__u64 exec_ns;	/* CLOCK_MONOTONIC when its image was started; 0: unknown */
+	__u64 start_ns; /* as in struct pkbpf_target */
 	struct pkbpf_python_process python;
 	struct pkbpf_v8_process v8;
 };
@@ -307,7 +308,7 @@ struct pkbpf_unwind_miss {
 _Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
 _Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
 _Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
-_Static_assert(sizeof(struct pkbpf_unwind_process) == 96, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 104, "process size");
 _Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
 
 #endif

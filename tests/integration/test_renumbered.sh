@@ -24,7 +24,11 @@ from checks import check, close, read_report
 mode, pid = sys.argv[1], int(sys.argv[2])
 report = read_report("report.json")
 used = read_report("used.json")
-rows = [row for row in report["rows"] if (row.get("pid") != pid if mode in ("zombie", "reuse") else row.get("pid") == pid)]
+rows = [row for row in report["rows"] if (row.get("pid") != pid if mode in ("zombie", "reuse", "at-once") else row.get("pid") == pid)]
+if mode == "at-once":
+    sampled = sum(int(line.rsplit(" ", 1)[1]) for line in open("out.cpu.folded") if not line.split(";")[0].endswith(f"-{pid}"))
+    check(close(sampled / 999, used["cpu_ns"] / 1e9, 20, 0), f"{sampled} samples at 999 Hz of {used['cpu_ns']} ns")
+    sys.exit()
 # Of forks that got another number each makes a few faults.
 if mode == "reuse":
     rows = [max(rows, key=lambda row: row["cpu"]["total_ns"])]
@@ -90,6 +94,8 @@ echo "  a process is born inside, and its parent does not ask for it"
 check zombie --children -p TARGET
 echo "  the number of a zombie of the start is used again"
 check reuse --children -p TARGET
+echo "  the number of a child is its brother's at once"
+check at-once --children -p TARGET -F 999
 echo "  what gets the name looked for inside counts since the start"
 check rename --comm latecomer
 

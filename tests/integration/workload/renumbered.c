@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Threads that change their number or name, and numbers that change their thread; says what was
 // used meanwhile. cflags: -O2 -pthread ldflags: -pthread
-/* usage: renumbered exec|zombie|reuse|rename. Waits for a line on stdin before and after. */
+/* usage: renumbered exec|zombie|reuse|at-once|rename. Waits for a line on stdin before and after.
+ */
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +127,17 @@ static int leave_zombie(void)
 	return 0;
 }
 
+static pid_t fork_as(pid_t number)
+{
+	struct clone_args arguments = {
+		.exit_signal = SIGCHLD,
+		.set_tid = (uintptr_t)&number,
+		.set_tid_size = 1,
+	};
+
+	return (pid_t)syscall(SYS_clone3, &arguments, sizeof(arguments));
+}
+
 static int use_number_again(void)
 {
 	pid_t former = fork(), latter = -1;
@@ -163,6 +178,33 @@ static int use_number_again(void)
 	return 0;
 }
 
+/* The number of a child, once it was asked for, is the next child's. */
+static int use_number_at_once(void)
+{
+	struct rusage used = {0};
+	pid_t former, latter;
+
+	puts("ready");
+	fflush(stdout);
+	wait_for_line();
+	former = fork();
+	if (former == 0)
+		_exit(0);
+	if (waitpid(former, NULL, 0) != former)
+		return 1;
+	latter = fork_as(former);
+	if (latter < 0)
+		return 77;
+	if (latter == 0) {
+		work(1000, 0);
+		_exit(0);
+	}
+	wait4(latter, NULL, 0, &used);
+	tell(&used, 0, 0);
+	wait_for_line();
+	return 0;
+}
+
 static int change_name(void)
 {
 	struct rusage before, now;
@@ -193,6 +235,8 @@ int main(int count, char **arguments)
 		return leave_zombie();
 	if (strcmp(mode, "reuse") == 0)
 		return use_number_again();
+	if (strcmp(mode, "at-once") == 0)
+		return use_number_at_once();
 	if (strcmp(mode, "rename") == 0)
 		return change_name();
 	return 2;

@@ -137,6 +137,21 @@ static inline long bpf_map_update_elem(void *map, const void *key, const void *v
 	return 0;
 }
 
+static inline long bpf_map_delete_elem(void *map, const void *key)
+{
+	struct stand_in_map *stand_in = stand_in_of(map);
+	unsigned char *there = bpf_map_lookup_elem(map, key);
+	size_t index, last = stand_in->count - 1;
+
+	if (!there || stand_in->array_entries)
+		return -1;
+	index = (size_t)(there - stand_in->values) / stand_in->value_size;
+	memcpy(stand_in->keys[index], stand_in->keys[last], sizeof(stand_in->keys[0]));
+	memcpy(there, stand_in->values + last * stand_in->value_size, stand_in->value_size);
+	stand_in->count--;
+	return 0;
+}
+
 /* Puts a value into a queue. */
 static inline void stand_in_push(const void *map, const void *value)
 {

@@ -34,8 +34,8 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&settings, 0, sizeof(settings));
-	stand_in_register(&target_pids, 4, 1, 0);
-	stand_in_register(&target_tids, 4, 1, 0);
+	stand_in_register(&target_pids, 4, sizeof(struct pkbpf_target), 0);
+	stand_in_register(&target_tids, 4, sizeof(struct pkbpf_target), 0);
 	stand_in_register(&target_cgroup_ids, 8, 1, 0);
 	stand_in_current = &thread;
 	stand_in_under_cgroup = false;
@@ -50,9 +50,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void choose(struct target_map *map, __u32 number, __u8 reason)
+static void choose(struct target_map *map, __u32 number, enum pkbpf_target_reason reason)
 {
-	assert_int_equal(bpf_map_update_elem(map, &number, &reason, BPF_ANY), 0);
+	struct pkbpf_target target = {.reason = reason};
+
+	assert_int_equal(bpf_map_update_elem(map, &number, &target, BPF_ANY), 0);
 }
 
 static void the_host_is_everybody_but_the_idle_task(void **state)
@@ -157,6 +159,29 @@ static void a_worker_that_becomes_another_program_leaves(void **state)
 	assert_false(filter_is_leaving_worker(200, true));
 }
 
+static void an_end_is_of_the_task_that_has_begun_then(void **state)
+{
+	static const struct {
+		__u64 start_ns;
+		bool stays;
+	} rows[] = {{0, false},		 {3009999999, false}, {3009999998, true},
+		    {3000000000, false}, {3010000000, true},  {2990000000, true},
+		    {3000000001, true}};
+	struct task_struct ended = {.pid = 100, .tgid = 100, .start_boottime = 3009999999};
+
+	(void)state;
+	settings.target_mode = PKBPF_TARGET_PROCESS;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct pkbpf_target target = {.start_ns = rows[i].start_ns};
+		__u32 pid = 100, generation = process_generation;
+
+		assert_int_equal(bpf_map_update_elem(&target_pids, &pid, &target, BPF_ANY), 0);
+		target_forget_task(&target_pids, pid, &ended);
+		assert_int_equal(filter_number(100, 101), rows[i].stays);
+		assert_int_equal(process_generation != generation, !rows[i].stays);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -168,6 +193,7 @@ int main(void)
 		TEST(cgroups_nested_too_deep_are_not_searched_for_ever),
 		TEST(a_name_is_that_of_the_process),
 		TEST(a_worker_that_becomes_another_program_leaves),
+		TEST(an_end_is_of_the_task_that_has_begun_then),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,16 +42,25 @@ int session_copy_options(struct session *session, const struct session_options *
 	return 0;
 }
 
+static struct pkbpf_target target_of(uint32_t tid, enum pkbpf_target_reason reason)
+{
+	return (struct pkbpf_target){
+		.start_ns = procfs_start_ticks("/proc", tid) * PKBPF_TICK_NS,
+		.reason = reason,
+	};
+}
+
 /* Adds the pids from index `first` of the list on. */
-static int add_target_pids(const struct session *session, size_t first, uint8_t reason,
-			   struct error *error)
+static int add_target_pids(const struct session *session, size_t first,
+			   enum pkbpf_target_reason reason, struct error *error)
 {
 	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
 
 	for (size_t i = first; i < session->pids.count; i++) {
 		uint32_t pid = session->pids.items[i];
+		struct pkbpf_target target = target_of(pid, reason);
 
-		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
+		if (bpf_map_update_elem(fd, &pid, &target, BPF_ANY))
 			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid,
 					 strerror(errno));
 	}
@@ -105,14 +114,15 @@ int session_set_cgroup(struct session *session, size_t place, const char *path, 
 int session_fill_targets(struct session *session, struct error *error)
 {
 	const struct session_options *options = &session->options;
-	uint8_t one = PKBPF_TARGET_NAMED;
 	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < options->tid_count; i++) {
+		struct pkbpf_target target = target_of(options->tids[i], PKBPF_TARGET_NAMED);
+
 		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids),
-					&options->tids[i], &one, BPF_ANY))
+					&options->tids[i], &target, BPF_ANY))
 			return error_set(error, errno, "cannot add thread %u to the targets: %s",
 					 options->tids[i], strerror(errno));
 	}

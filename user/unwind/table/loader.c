@@ -10,8 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pkbpf/config.h>
+
 #include "base/clock.h"
 #include "process/procfs_maps.h"
+#include "process/procfs_status.h"
 #include "unwind/hotspot/hotspot_tracker.h"
 #include "unwind/table/loader_hotspot.h"
 #include "unwind/table/loader_private.h"
@@ -360,6 +363,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	entry = (struct pkbpf_unwind_process){
 		.first_mapping = map->published_first,
 		.mapping_count = map->published_count,
+		.start_ns = procfs_start_ticks("/proc", process->pid) * PKBPF_TICK_NS,
 		/* An inherited image is older than any exec of the process. */
 		.exec_ns = process->exec_ns > process->born_ns ? process->exec_ns : 0,
 		.python = loader_python_of(loader, process),
