@@ -9,10 +9,10 @@
 # shellcheck source=cli_checks.sh
 . "$here/cli_checks.sh"
 
-begin "a command that takes twice as long, in all formats"
+begin "a command that takes longer, in all formats"
 run 3 bench --seed 7 --runs 8 --fail-if-slower 5% -o b.json -o b.csv -o b.md -o b.xml -o b.hyperfine.json -o b.txt \
-	--save-baseline base.json 'sleep 0.1' 'sleep 0.2'
-grep -q -- "--fail-if-slower: wall of sleep 0.2: slower" err || fail "$(cat err)"
+	--save-baseline base.json 'sleep 0.1' 'sleep 0.8'
+grep -q -- "--fail-if-slower: wall of sleep 0.8: slower" err || fail "$(cat err)"
 grep -q "2 against 1: slower" b.txt || fail "$(cat b.txt)"
 checker - "$here/../../user/bench/bench.schema.json" <<'P'
 import csv, json, sys, xml.etree.ElementTree as tree
@@ -29,17 +29,18 @@ for first in range(0, 18, 2):
     check({r["variant"] for r in runs[first : first + 2]} == {0, 1}, f"round {first // 2} has both")
 check(len({(runs[i]["variant"], runs[i + 1]["variant"]) for i in range(0, 18, 2)}) == 2, "rounds differ in order")
 wall = document["comparisons"][0]["figures"]["wall_ns"]
-check(wall["verdict"] == "slower" and wall["probability"] < 0.01, f"twice as long: {wall}")
+check(wall["verdict"] == "slower" and wall["probability"] < 0.01, f"eight times as long: {wall}")
 check("sleep" in document["comparisons"][0]["text"], f"it sleeps longer: {document['comparisons'][0]}")
 check(document["has_account"], "there is an account of waits")
 for r in runs:
     f = r["figures"]
     check(f["processes"] == 1 and f["minor_faults"] > 50, f"one process: {f}")
-    check(f["sleep_ns"] >= 95e6, f"it slept: {f}")
-# One thread: its parts are its life, which begins a little before the program does.
+    # The time may be over before it is off its CPU.
+    check(f["sleep_ns"] + f["runqueue_ns"] >= 95e6, f"it slept: {f}")
+# One thread: its parts are its life, which begins a little before the program does, without what the host takes.
 parts = [sum(r["figures"][k + "_ns"] for k in ("cpu", "runqueue", "sleep", "disk", "uninterruptible", "stopped")) / r["figures"]["wall_ns"]
          for r in runs]
-check(0.98 < sorted(parts)[9] < 1.02, f"parts add up to wall time: {sorted(parts)}")
+check(0.9 < sorted(parts)[9] < 1.02, f"parts add up to wall time: {sorted(parts)}")
 rows = list(csv.DictReader(open("b.csv")))
 check([int(r["variant"]) - 1 for r in rows] == [r["variant"] for r in runs], "CSV has the same order")
 suite = tree.parse("b.xml").getroot()
@@ -63,8 +64,8 @@ order() {
 [ "$(order b.json)" != "$(order other.json)" ] || fail "another seed gave the same order"
 
 begin "a baseline"
-sed 's/"command": "sleep 0.1"/"command": "sleep 0.3"/' base.json >faster.json
-run 3 bench --bare --runs 4 --baseline faster.json --fail-if-slower 50% 'sleep 0.3' 'sleep 0.01'
+sed 's/"command": "sleep 0.1"/"command": "sleep 1"/' base.json >faster.json
+run 3 bench --bare --runs 4 --baseline faster.json --fail-if-slower 50% 'sleep 1' 'sleep 0.01'
 grep -q "faster.json does not have 'sleep 0.01'" err || fail "what has no base is not reported: $(cat err)"
 run 0 bench --bare --runs 6 --baseline base.json --fail-if-slower 200% -- sleep 0.1
 sed 's/"value": "[^"]*"/"value": "another"/' base.json >foreign.json
