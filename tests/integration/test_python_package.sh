@@ -54,14 +54,17 @@ hot(time.thread_time() + 0.3)  # is not in the profile
 with pkbpf.profile(options=["-e", "cpu,offcpu"]) as p:
     thread = threading.Thread(target=sleeps)
     thread.start()
+    began = time.monotonic_ns()
     with pkbpf.region("hot"):
         hot(time.thread_time() + 1)
+    took = time.monotonic_ns() - began
     thread.join()
 regions = {region["region"]: region for region in p.regions}
 assert set(regions) == {"hot", "sleep"}, regions
 assert regions["sleep"]["count"] == 20 and regions["sleep"]["items"] == 40, regions["sleep"]
 assert regions["sleep"]["sleep_ns"] >= 150e6, regions["sleep"]
-assert 0.98e9 <= regions["hot"]["on_cpu_ns"] <= 1.3e9, regions["hot"]
+# What a host takes of a CPU is no CPU time, and the thread is on it.
+assert 0.98e9 <= regions["hot"]["on_cpu_ns"] <= took, (regions["hot"], took)
 functions = {row["function"].split(" ")[0]: row for row in p.functions if row["kind"] == "cpu"}
 assert functions["hot"]["total_percent"] > 70, functions["hot"]
 assert len(p.threads) >= 2 and max(thread["cpu.total_ns"] for thread in p.threads) > 0.9e9, p.threads
