@@ -50,6 +50,8 @@ static const char *why_unknown(const struct condition *condition, const struct r
 {
 	if ((condition->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
 		return "not measured: no process was alive at the end; use memory.rss_peak";
+	if (condition->figure->needs == ROW_HAS_MEAN_RSS)
+		return "not measured; add memory to --events";
 	return "not measured";
 }
 

@@ -28,6 +28,7 @@ static void write_row(struct text_table *table, const struct memory_row *row, ui
 	text_table_cellf(table, "%" PRIu32, last->pid);
 	bytes_cell(table, memory_point_rss(row->points[0]));
 	bytes_cell(table, memory_point_rss(last));
+	bytes_cell(table, memory_row_mean(row));
 	bytes_cell(table, row->peak_bytes);
 	if (row->peak_at_ns >= start_ns)
 		text_table_cellf(table, "%.1f s",
@@ -48,6 +49,7 @@ static int write_table(const struct text_report *report, const struct memory_row
 		{.title = "pid"},
 		{.title = "RSS at start"},
 		{.title = "at end"},
+		{.title = "mean"},
 		{.title = "peak"},
 		{.title = "peak at"},
 		{.title = "anonymous", .expendable = 2},

@@ -42,6 +42,16 @@ static void find_peak(struct memory_row *row)
 	}
 }
 
+static void add_up(struct memory_row *row)
+{
+	for (size_t i = 1; i < row->count; i++) {
+		const struct memory_point *before = row->points[i - 1], *point = row->points[i];
+
+		row->byte_ns += (double)(memory_point_rss(before) + memory_point_rss(point)) / 2 *
+				(double)(point->time_ns - before->time_ns);
+	}
+}
+
 /* Slices share the point between them. */
 static size_t drop_repeated(const struct memory_point **points, size_t count)
 {
@@ -73,8 +83,10 @@ int memory_rows_make(const struct profile *profile, struct memory_rows *ret_rows
 			ret_rows->items[ret_rows->count++].points = &ret_rows->points[i];
 		ret_rows->items[ret_rows->count - 1].count++;
 	}
-	for (size_t i = 0; i < ret_rows->count; i++)
+	for (size_t i = 0; i < ret_rows->count; i++) {
 		find_peak(&ret_rows->items[i]);
+		add_up(&ret_rows->items[i]);
+	}
 	qsort(ret_rows->items, ret_rows->count, sizeof(*ret_rows->items), by_peak);
 	return 0;
 }

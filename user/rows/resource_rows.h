@@ -67,6 +67,7 @@ enum row_known {
 	ROW_HAS_INTERVAL = 1 << 18,	/* its length is known */
 	ROW_HAS_WAIT_LENGTHS = 1 << 19, /* not per thread */
 	ROW_HAS_PEAK = 1 << 20,		/* nor this: the kernel knows it of processes */
+	ROW_HAS_MEAN_RSS = 1 << 22,	/* memory was looked at over time */
 	ROW_HAS_FREED = 1 << 21,	/* what is freed of sampled allocations is seen */
 };
 _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");

@@ -37,6 +37,25 @@ static void add_heaps(struct rows_work *work)
 	}
 }
 
+static void add_mean(struct resource_row *row, const struct memory_row *series)
+{
+	struct row_memory *memory = &row->memory;
+	uint64_t begin_ns = series->points[0]->time_ns;
+	uint64_t end_ns = memory_row_last(series)->time_ns;
+
+	/* Of one point there is no time. */
+	if (begin_ns == end_ns)
+		return;
+	if (!(row->known & ROW_HAS_MEAN_RSS) || begin_ns < memory->rss_begin_ns)
+		memory->rss_begin_ns = begin_ns;
+	if (end_ns > memory->rss_end_ns)
+		memory->rss_end_ns = end_ns;
+	row->known |= ROW_HAS_MEAN_RSS;
+	memory->rss_byte_ns += series->byte_ns;
+	memory->mean_rss_bytes = (uint64_t)(memory->rss_byte_ns /
+					    (double)(memory->rss_end_ns - memory->rss_begin_ns));
+}
+
 int rows_work_add_memory(struct rows_work *work)
 {
 	_cleanup_(memory_rows_done) struct memory_rows memory = {0};
@@ -48,6 +67,9 @@ int rows_work_add_memory(struct rows_work *work)
 		const struct memory_point *last = memory_row_last(&memory.items[i]);
 		struct resource_row *row = row_of(work, last->pid, last->time_ns);
 
+		add_mean(&work->rows->total, &memory.items[i]);
+		if (row)
+			add_mean(row, &memory.items[i]);
 		/* Who has ended has nothing at the end. */
 		if (!row || (row->ended_inside && row->processes == 1))
 			continue;

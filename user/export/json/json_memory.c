@@ -34,6 +34,7 @@ int json_memory(struct json_writer *writer, const struct resource_rows *rows)
 		json_writer_object_begin(writer, NULL);
 		json_writer_u64(writer, "pid", last->pid);
 		json_writer_string(writer, "comm", last->comm);
+		json_writer_u64(writer, "mean_rss_bytes", memory_row_mean(row));
 		json_writer_u64(writer, "peak_rss_bytes", row->peak_bytes);
 		if (row->peak_at_ns)
 			json_writer_i64(writer, "peak_at_ns",

@@ -22,6 +22,9 @@ static const struct figure figures[] = {
 		   "peak RSS since the process started; of several processes the largest, or the "
 		   "sum of their RSS at the end if that is more",
 		   .is_largest = true),
+	FIGURE_ROW("memory", "rss_mean", BYTES, memory.mean_rss_bytes, ROW_HAS_MEAN_RSS,
+		   "mean RSS while memory events are recorded; of several processes that of all "
+		   "together"),
 	FIGURE_ROW("memory", "oom_killed", COUNT, memory.oom_killed, ROW_HAS_PEAK,
 		   "processes killed by the OOM killer"),
 };

@@ -12,6 +12,9 @@ struct row_memory {
 	 * those of processes that were not there at the same time do not add up. */
 	uint64_t rss_bytes, peak_rss_bytes, private_bytes;
 	int64_t rss_growth_bytes;
+	/* Of RSS over time: the sum over processes and their times, which begin and end so. */
+	double rss_byte_ns;
+	uint64_t rss_begin_ns, rss_end_ns, mean_rss_bytes;
 	/* Of it, the processes' own memory, neither of files nor shared. */
 	int64_t own_growth_bytes;
 };
