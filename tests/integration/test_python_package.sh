@@ -117,6 +117,24 @@ CHECK
 "$python" -m pkbpf -o x.json script.py >said 2>&1
 [ $? = 2 ] && grep -q 'end with --' said || fail "wrong usage: $(cat said)"
 
+begin "a notebook goes through a recording"
+record -e cpu,offcpu,memory --regions --lines -o app.pkbpf -- "$python" "$here/../../user/manual/examples/training_step.py" 64 20
+cat >cells.py <<'END'
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    notebook = json.load(file)
+assert notebook["nbformat"] == 4
+names = {}
+for cell in notebook["cells"]:
+    if cell["cell_type"] == "code":
+        exec("".join(cell["source"]), names)
+assert names["p"]._repr_html_().startswith("<iframe")
+END
+RECORDING=app.pkbpf "$python" cells.py "$here/../../user/manual/examples/analysis.ipynb" >said 2>&1 || fail "$(tail -n 3 said)"
+for expected in '^  compute ' '^step ' 'training_step.py:[0-9]' '^python.* MiB'; do
+	grep -q "$expected" said || fail "no line of $expected: $(cat said)"
+done
+
 begin "a notebook profiles a cell"
 if "$python" -c 'import IPython' 2>/dev/null; then
 	cat >cell.ipy <<-'END'

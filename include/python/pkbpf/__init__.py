@@ -25,7 +25,7 @@ from .regions import gc_regions, import_regions, items, region, thread_names
 if typing.TYPE_CHECKING:
     from .memory import Growth as Growth, Snapshot as Snapshot, snapshot as snapshot
     from .notebook import load_ipython_extension as load_ipython_extension
-    from .profiling import Error as Error, Profile as Profile, profile as profile
+    from .profiling import Error as Error, Profile as Profile, load as load, profile as profile
 
 __version__ = "0.1.0"
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "gc_regions",
     "import_regions",
     "items",
+    "load",
     "load_ipython_extension",
     "profile",
     "region",
@@ -49,6 +50,7 @@ _LATER = {
     "Growth": "memory",
     "Profile": "profiling",
     "Snapshot": "memory",
+    "load": "profiling",
     "load_ipython_extension": "notebook",
     "profile": "profiling",
     "snapshot": "memory",

@@ -10,6 +10,7 @@
     p.to_pandas("functions")                        # one of them as a DataFrame
     p.save("x.html")                                # any output of `pkbpf report`, by its suffix
     print(p)                                        # the report as text
+    p = pkbpf.load("app.pkbpf")                     # the same of a recording, without rights
 
 The program needs root, or the capabilities that `pkbpf doctor` names. The environment variable PKBPF
 is its command when it is not in PATH, or needs another one in front: PKBPF="sudo -n pkbpf".
@@ -30,7 +31,7 @@ import time
 import weakref
 from typing import Any, Sequence
 
-__all__ = ["Error", "Profile", "profile"]
+__all__ = ["Error", "Profile", "load", "profile"]
 
 _START_SECONDS = 120  # loading its BPF programs takes seconds where all CPUs are busy
 _NOTHING_RECORDED = 4  # its exit status
@@ -63,14 +64,14 @@ def _number(text: str) -> Any:
 
 
 class Profile:
-    """A profile of this process. Tables are read when they are asked for first, and kept."""
+    """A profile of this process, or a recording. Tables are read when they are asked for first, and kept."""
 
-    def __init__(self, options: Sequence[str], program: str | None):
+    def __init__(self, options: Sequence[str], program: str | None, recording: str | None = None):
         self._command = command(program)
         self._options = list(options)
         self._folder = tempfile.mkdtemp(prefix="pkbpf-")
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._recording = os.path.join(self._folder, "profile.pkbpf")
+        self._recording = recording or os.path.join(self._folder, "profile.pkbpf")
         self._messages = os.path.join(self._folder, "messages")
         self._process: subprocess.Popen[bytes] | None = None
         self._tables: dict[str, list[dict[str, Any]]] = {}
@@ -240,3 +241,11 @@ def profile(
     """
     taken = Profile(["--per-thread", *(["--regions"] if regions else []), *options], program)
     return taken if duration is None else taken.run(duration)
+
+
+def load(recording: str | os.PathLike[str], *, program: str | None = None) -> Profile:
+    """A recording (`pkbpf -o app.pkbpf`) as a profile. It needs the program, but no rights."""
+    path = os.path.abspath(os.fspath(recording))
+    if not os.path.exists(path):
+        raise Error(f"cannot read {path}: no such file")
+    return Profile([], program, path)

@@ -82,6 +82,15 @@ class Profiles(unittest.TestCase):
         self.assertRaisesRegex(pkbpf.Error, "cannot write .*x.pdf: unknown suffix", p.save, f"{self.folder.name}/x.pdf")
         self.assertRaisesRegex(ValueError, "no table 'stacks'", p.to_pandas, "stacks")
 
+    def test_recordings_are_profiles(self):
+        path = os.path.join(self.folder.name, "app.pkbpf")
+        self.assertRaisesRegex(pkbpf.Error, "cannot read .*app.pkbpf: no such file", pkbpf.load, path)
+        pathlib.Path(path).touch()
+        p = pkbpf.load(path)
+        self.assertEqual(p.findings[0]["text"], "computes")
+        del p
+        self.assertTrue(os.path.exists(path))
+
     def test_folder_goes_with_the_profile(self):
         p = pkbpf.profile(duration=0.5)
         folder = p._folder
