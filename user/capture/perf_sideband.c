@@ -143,9 +143,12 @@ int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uin
 }
 
 int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus,
-			 struct error *error)
+			 size_t *ret_opened, struct error *error)
 {
-	int opened = 0;
+	struct error later;
+	int first_err = 0;
+
+	*ret_opened = 0;
 
 	for (size_t i = 0; i < sideband->rings.count;) {
 		struct ring *ring = &sideband->rings.items[i];
@@ -163,12 +166,12 @@ int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *
 
 		array_foreach(&sideband->rings, ring)
 			known = known || ring->cpu.number == cpu->number;
-		err = known ? -ENODEV : ring_open(sideband, *cpu, error);
-		if (err && err != -ENODEV)
-			return err;
-		opened += !err;
+		err = known ? -ENODEV : ring_open(sideband, *cpu, first_err ? &later : error);
+		*ret_opened += !err;
+		if (err != -ENODEV && !first_err)
+			first_err = err;
 	}
-	return opened;
+	return first_err;
 }
 
 void perf_sideband_close(struct perf_sideband *sideband)

@@ -20,9 +20,10 @@ struct perf_sideband;
 int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uint64_t epoll_tag,
 		       struct perf_sideband **ret_sideband, struct error *error);
 /* Opens rings on CPUs that came online and closes those of CPUs that left; drain the latter
- * first. Returns the number of rings opened: earlier events on those CPUs are unknown. */
+ * first. ret_opened: number of rings opened; earlier events on those CPUs are unknown. Returns the
+ * error of the first CPU that cannot be watched; the others are. */
 int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus,
-			 struct error *error);
+			 size_t *ret_opened, struct error *error);
 /* True when some ring has records. Much cheaper than draining. */
 bool perf_sideband_waits(const struct perf_sideband *sideband);
 /* Appends all records of the rings to buffer, in time order per CPU. -ENOMEM: the rest stays in

@@ -42,6 +42,9 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 			  const struct perf_event_attr *attr, struct bpf_program *program,
 			  struct error *error)
 {
+	struct error later;
+	int first_err = 0;
+
 	if (events->version == cpus->version)
 		return 0;
 	events->version = cpus->version;
@@ -65,11 +68,10 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 			known = known || event->cpu.number == cpu->number;
 		if (known)
 			continue;
-		err = event_add(events, *cpu, attr, program, error);
-		if (err)
-			return err;
+		err = event_add(events, *cpu, attr, program, first_err ? &later : error);
+		first_err = first_err ? first_err : err;
 	}
-	return 0;
+	return first_err;
 }
 
 void per_cpu_events_done(struct per_cpu_events *events)

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "capture/perf_sideband.h"
@@ -171,6 +173,24 @@ static void passes_over_types_it_does_not_know(void **state)
 	assert_int_equal(seen.tasks + seen.mappings + seen.losses, 0);
 }
 
+/* Needs rights: without them no CPU can be watched, and nothing is asked. */
+static void watches_the_other_cpus_where_one_fails(void **state)
+{
+	struct listed_cpu cpus[] = {{.number = 1U << 20}, {.number = 0}};
+	const struct cpu_list none = {0}, both = {.items = cpus, .count = 2};
+	struct perf_sideband *sideband;
+	struct error error = {0};
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	size_t opened;
+
+	(void)state;
+	assert_int_equal(perf_sideband_open(&none, false, epoll_fd, 0, &sideband, &error), 0);
+	assert_int_not_equal(perf_sideband_update(sideband, &both, &opened, &error), 0);
+	assert_int_equal(opened, geteuid() ? opened : 1);
+	perf_sideband_close(sideband);
+	close(epoll_fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +198,7 @@ int main(void)
 		cmocka_unit_test(translates_exec_fork_exit_and_loss),
 		cmocka_unit_test(refuses_records_shorter_than_their_type_says),
 		cmocka_unit_test(passes_over_types_it_does_not_know),
+		cmocka_unit_test(watches_the_other_cpus_where_one_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

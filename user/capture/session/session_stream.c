@@ -183,7 +183,8 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 {
 	bool announced = session->cpus_announced;
 	struct error error;
-	int arrived;
+	size_t arrived;
+	int err;
 
 	session->cpus_announced = false;
 	if (!cpu_watch_poll(session->cpus, announced, now_ns))
@@ -193,14 +194,15 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	/* Rings of CPUs that went offline may have records left. */
 	drain_sideband(session);
 	now_ns = clock_now_ns();
-	arrived = perf_sideband_update(session->sideband, cpu_watch_list(session->cpus), &error);
+	err = perf_sideband_update(session->sideband, cpu_watch_list(session->cpus), &arrived,
+				   &error);
 	log_info(session->options.log, "%zu CPUs are online now",
 		 cpu_watch_list(session->cpus)->count);
-	if (arrived < 0)
+	if (err)
 		log_warning(session->options.log, "%s; nothing is recorded there", error.text);
-	if (arrived <= 0)
+	if (!arrived)
 		return;
-	session->cpus_arrived += (uint64_t)arrived;
+	session->cpus_arrived += arrived;
 	read_processes_again(session, now_ns);
 }
 
