@@ -55,6 +55,7 @@ struct alloc_windows {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stop; /* under lock */
+	bool warned;
 	uint64_t count;
 };
 
@@ -244,10 +245,13 @@ static void watch(struct alloc_windows *windows)
 	pthread_mutex_lock(&windows->lock);
 	if (!err)
 		windows->count++;
-	if (err) {
-		log_warning(windows->log, "cannot watch allocations: %s", strerror(-err));
-		windows->stop = true;
-	}
+	else if (!windows->warned)
+		log_warning(
+			windows->log,
+			"cannot watch allocations: %s; such moments are not counted, it is tried "
+			"again each second",
+			strerror(-err));
+	windows->warned = windows->warned || err;
 	__atomic_store_n(&windows->control->window_is_open, !err, __ATOMIC_RELEASE);
 	wait_until(windows, clock_now_ns() + WINDOW_NS);
 	__atomic_store_n(&windows->control->window_is_open, 0, __ATOMIC_RELEASE);
