@@ -43,8 +43,7 @@ struct function {
 	bool is_emulated;	    /* the entry */
 	struct region_sites sites;  /* the entry first; without numbers */
 	ARRAY_OF(uint32_t) numbers; /* of the sites that have probes, as far as they have */
-	uint64_t hits[2];	    /* of entries and exits so far */
-	uint64_t cost_ns;	    /* since the last poll */
+	uint64_t cost_ns, entries;  /* since the last poll */
 };
 
 struct function_file {
@@ -201,7 +200,7 @@ static void add_hits(const struct function_set *set, struct function *function)
 		bool has_stack =
 			set->options.wants_callers && (i || function->state == FUNCTION_COUNTED);
 
-		function->hits[i > 0] += hits;
+		function->entries += i ? 0 : hits;
 		function->cost_ns +=
 			hits * ((is_emulated ? set->price.emulated_ns : set->price.stepped_ns) +
 				set->price.program_ns + (has_stack ? STACK_NS : 0));
@@ -379,7 +378,7 @@ size_t function_set_count(const struct function_set *set)
 static void give_way(struct function_set *set, struct function *function, uint64_t time_ns,
 		     struct pkbpf_span_row *rows, uint32_t row_count)
 {
-	uint64_t rate = function->hits[0] * NS_PER_SECOND / (time_ns ? time_ns : 1);
+	uint64_t rate = function->entries * NS_PER_SECOND / time_ns;
 
 	if (function->state == FUNCTION_MEASURED) {
 		function->state = FUNCTION_COUNTED;
@@ -434,13 +433,13 @@ void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, ui
 
 		if (!file)
 			break;
-		give_way(set, function, now_ns - set->begun_ns, rows, row_count);
+		give_way(set, function, time_ns, rows, row_count);
 		file->has_changed = true;
 		cost_ns -= function->cost_ns;
 		function->cost_ns = 0;
 	}
 	array_foreach(&set->functions, function)
-		function->cost_ns = 0;
+		function->cost_ns = function->entries = 0;
 	array_foreach(&set->files, file)
 		if (file->has_changed && probe_file(set, file) < 0)
 			log_warning(set->options.log, "cannot watch the functions of %s any more",
