@@ -16,7 +16,7 @@ if "$python" -m pip --version >/dev/null 2>&1; then
 	"$pkbpf" unpack pkbpf-python.zip
 	for source in "$package" ./pkbpf-python.zip; do
 		rm -rf site
-		"$python" -m pip install --quiet --no-index --no-deps --disable-pip-version-check --root-user-action ignore --target site "$source" \
+		"$python" -m pip install --quiet --no-index --no-deps --disable-pip-version-check --target site "$source" \
 			>said 2>&1 || fail "$source: $(tail -n 3 said)"
 		PYTHONPATH=site "$python" -c 'import pkbpf; print(pkbpf.__version__, pkbpf.__file__)' >said 2>&1
 		grep -q "^$("$pkbpf" --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p') $work/site/pkbpf/__init__.py" said || fail "$source: $(cat said)"
