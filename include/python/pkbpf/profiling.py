@@ -63,6 +63,11 @@ def _number(text: str) -> Any:
         return text or None
 
 
+def _remove(folder: str, pid: int) -> None:
+    if os.getpid() == pid:  # and not of a forked child that exits
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Profile:
     """A profile of this process, or a recording. Tables are read when they are asked for first, and kept."""
 
@@ -70,7 +75,7 @@ class Profile:
         self._command = command(program)
         self._options = list(options)
         self._folder = tempfile.mkdtemp(prefix="pkbpf-")
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        weakref.finalize(self, _remove, self._folder, os.getpid())
         self._recording = recording or os.path.join(self._folder, "profile.pkbpf")
         self._messages = os.path.join(self._folder, "messages")
         self._process: subprocess.Popen[bytes] | None = None
@@ -81,7 +86,7 @@ class Profile:
 
     def _said(self) -> str:
         lines = pathlib.Path(self._messages).read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(line for line in lines if line.startswith("pkbpf: error")) or "\n".join(lines[-3:])
+        return "\n".join(lines[-3:])
 
     def _start(self, options: Sequence[str]) -> None:
         with open(self._messages, "wb") as messages:
@@ -101,16 +106,15 @@ class Profile:
             if self._process.poll() is not None:
                 raise Error(f"pkbpf exited with status {self._process.returncode}: {self._said()}")
             if time.monotonic() > end:
-                self._interrupt()
                 raise Error(f"pkbpf has not begun within {_START_SECONDS} s: {self._said()}")
             time.sleep(0.01)
 
-    def _interrupt(self) -> None:
+    def _stop(self) -> None:
         assert self._process
         try:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(signal.SIGTERM)  # jobs in the background ignore SIGINT
         except PermissionError:  # it is sudo, which hands the signal on
-            subprocess.run(["sudo", "-n", "kill", "-INT", str(self._process.pid)], check=True)
+            subprocess.run(["sudo", "-n", "kill", "-TERM", str(self._process.pid)], check=True)
 
     def _finish(self) -> None:
         assert self._process
@@ -126,11 +130,15 @@ class Profile:
 
     def __enter__(self) -> Profile:
         self._start([])
-        self._await_start()
+        try:
+            self._await_start()
+        except BaseException:  # Ctrl-C, too: nothing goes on profiling
+            self._stop()
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._interrupt()
+        self._stop()
         self._finish()
 
     # ---- figures ----

@@ -12,6 +12,7 @@ import tempfile
 import tracemalloc
 import types
 import unittest
+import unittest.mock
 import zipfile
 
 FOLDER, VERSION = sys.argv[1:3]
@@ -20,7 +21,7 @@ sys.path.insert(0, FOLDER)
 import pkbpf  # noqa: E402
 from pkbpf.__main__ import words  # noqa: E402
 
-# Says that it profiles, waits for SIGINT, and writes what a report of that format may have.
+# Says that it profiles, waits for SIGTERM, and writes what a report of that format may have.
 PROGRAM = """#!/bin/sh
 if [ "$1" = report ]; then
 	while [ "$1" != -o ]; do shift; done
@@ -36,7 +37,7 @@ fi
 echo "$@" >"$FAKE_FOLDER/arguments"
 [ -z "$FAKE_FAILS" ] || { echo "pkbpf: $FAKE_FAILS" >&2; exit 5; }
 while [ "$1" != -o ]; do shift; done
-trap 'echo recording >"$recording"; exit 0' INT
+trap 'echo recording >"$recording"; exit 0' TERM
 recording=$2
 echo "pkbpf: profiling since 1 ms after the start" >&2
 case $* in *--duration*) echo recording >"$recording"; exit 0 ;; esac
@@ -97,6 +98,20 @@ class Profiles(unittest.TestCase):
         self.assertTrue(os.path.exists(folder))
         del p
         self.assertFalse(os.path.exists(folder))
+
+    def test_folder_stays_when_a_child_exits(self):
+        code = (
+            "import os, sys, pkbpf\np = pkbpf.profile(duration=0.5)\nchild = os.fork()\nif not child: sys.exit(0)\n"
+            "os.waitpid(child, 0)\nsys.exit(0 if os.path.exists(p._folder) else 'the folder is gone')"
+        )
+        environment = {**os.environ, "PYTHONPATH": FOLDER, "PYTHONDONTWRITEBYTECODE": "1"}
+        self.assertEqual(os.spawnve(os.P_WAIT, sys.executable, [sys.executable, "-c", code], environment), 0)
+
+    def test_ctrl_c_while_it_starts_ends_the_profiler(self):
+        p = pkbpf.profile()
+        p._await_start = unittest.mock.Mock(side_effect=KeyboardInterrupt)
+        self.assertRaises(KeyboardInterrupt, p.__enter__)
+        p._process.wait(30)
 
     def test_errors_have_the_reason(self):
         os.environ["FAKE_FAILS"] = "cannot profile: needs root"
