@@ -118,7 +118,7 @@ CHECK
 [ $? = 2 ] && grep -q 'end with --' said || fail "wrong usage: $(cat said)"
 
 begin "a notebook goes through a recording"
-record -e cpu,offcpu,memory --regions --lines -o app.pkbpf -- "$python" "$here/../../user/manual/examples/training_step.py" 64 20
+record -e cpu,offcpu,memory --frequency 999 --regions --lines -o app.pkbpf -- "$python" "$here/../../user/manual/examples/training_step.py" 2000 20
 cat >cells.py <<'END'
 import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
