@@ -60,7 +60,7 @@ for frames, count in stacks:
         end = ["runtime.asmcgocall"] if "c_leaf" in stack else []
         judge("back from C", calls == begin + 2 * back + end and all(x in stack for x in roots), stack, count)
 for kind in ("whole", "growing", "run-time", "deep", "back from C"):
-    # The program runs for a time on the clock, of which a busy machine gives it less.
+    # A host that takes the CPU away leaves less of them.
     least = 2 if kind in ("growing", "run-time") else 5
     print(f"  {kind}: {right[kind]} of {seen[kind]}")
     if seen[kind] < least or right[kind] < 0.99 * seen[kind] - 1:

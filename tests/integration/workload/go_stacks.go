@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Stacks of known depth that lead through each change of stacks that a Go program makes: to grow a goroutine's stack
 // (morestack), into the run-time (systemstack), into C code (asmcgocall), and from C code back (cgocallback).
-// usage: go_stacks SECONDS; as a library: GoGrow(DEPTH), GoWork(DEPTH)
+// usage: go_stacks SECONDS of CPU time; as a library: GoGrow(DEPTH), GoWork(DEPTH)
 package main
 
 /*
@@ -15,7 +15,7 @@ import "C"
 import (
 	"os"
 	"strconv"
-	"time"
+	"syscall"
 )
 
 var sink byte
@@ -71,12 +71,18 @@ func GoGrow(depth C.int) {
 	sink += <-done
 }
 
+func cpuSeconds() float64 {
+	var usage syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
+}
+
 func main() {
 	if len(os.Args) < 2 {
 		return
 	}
 	seconds, _ := strconv.ParseFloat(os.Args[1], 64)
-	for end := time.Now().Add(time.Duration(seconds * float64(time.Second))); time.Now().Before(end); {
+	for cpuSeconds() < seconds {
 		GoWork(2)
 		GoGrow(200)
 	}
