@@ -15,7 +15,7 @@ for python in "${pythons[@]}"; do
 		checker "$here/python_scenarios_check.py" stacks.folded chains.json
 	begin "$("$python" -V): functions that die"
 	record -e cpu -F 997 -o dying.folded -- "$python" "$here/workload/python_dying.py" "${PKBPF_SECONDS:-1}" &&
-		checker "$here/dying_check.py" dying.folded ' \(dying\.py' '\[python\]' 1
+		checker "$here/dying_check.py" dying.folded ' \(dying\.py' '\[python\]' 1 0
 	begin "$("$python" -V): waits"
 	stolen=$(stolen_us)
 	record -e offcpu -o waits.folded -- "$python" "$here/workload/python_waits.py" "${PKBPF_SECONDS:-1}" waits.json &&
