@@ -38,7 +38,7 @@ cat >steps.py <<-'END'
 	print(done)
 END
 python=$(type -P /usr/bin/python3 || type -P python3)
-run() { "$pkbpf" -q -F 499 --regions --slow-region 5ms -o "$1.pkbpf" -o "$1.json" -- "$python" steps.py "$here/../../include/python" "$2" >"$1.done" 2>said || give_up "$1: status $?"; }
+run() { "$pkbpf" -q -F 499 --regions --slow-region 5ms -o "$1.pkbpf" -o "$1.json" -- "$python" steps.py "$here/../../include/pkbpf" "$2" >"$1.done" 2>said || give_up "$1: status $?"; }
 run base 0.5
 run more 1.5
 

@@ -1,0 +1,1 @@
+../python/pkbpf/regions.py
