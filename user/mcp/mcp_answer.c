@@ -18,7 +18,8 @@ void mcp_answer_begin(struct mcp_answer *answer, size_t most, size_t offset)
 }
 
 /* One line, safe to show; returns its length with the line's end. */
-static size_t format_line(char line[MCP_ANSWER_LINE + 1], const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static size_t
+format_line(char line[MCP_ANSWER_LINE + 1], const char *format, va_list arguments)
 {
 	char raw[2 * MCP_ANSWER_LINE];
 	int length = vsnprintf(raw, sizeof(raw), format, arguments);
