@@ -59,12 +59,10 @@ static void drop_long(struct mcp_input *input, const char *end)
 static bool take_line(struct mcp_input *input, const char *end, const char **ret_line,
 		      size_t *ret_size)
 {
-	char *line = input->bytes + input->begin;
-
 	if (!end && (!input->has_ended || input->begin == input->size))
 		return false;
-	*ret_line = line;
-	*ret_size = end ? (size_t)(end - line) : input->size - input->begin;
+	*ret_line = input->bytes + input->begin;
+	*ret_size = end ? (size_t)(end - *ret_line) : input->size - input->begin;
 	input->begin += *ret_size + (end != NULL);
 	return true;
 }
@@ -101,6 +99,8 @@ bool mcp_input_cancels(struct mcp_input *input, const char *id)
 	while (!input->has_ended && input->size - input->begin < MCP_MESSAGE_MAX &&
 	       poll(&waiting, 1, 0) > 0 && fill(input) > 0)
 		;
+	if (input->size == input->begin)
+		return false;
 	line = input->bytes + input->begin;
 	last = input->bytes + input->size;
 	while (line < last && (end = memchr(line, '\n', (size_t)(last - line)))) {

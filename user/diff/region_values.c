@@ -210,9 +210,10 @@ static void find_percentile(const struct region_values *values, uint32_t region,
 		distribution.count++;
 		distribution.all += values->buckets.items[i].calls;
 	}
-	distribution.buckets = values->buckets.items + first;
-	if (calls && distribution.all > 0)
-		estimate_percentile(values, &distribution, part, calls, estimate);
+	if (!calls || distribution.all <= 0)
+		return;
+	distribution.buckets = &values->buckets.items[first];
+	estimate_percentile(values, &distribution, part, calls, estimate);
 }
 
 void region_values_estimate(const struct region_values *values, enum diff_level level,
