@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pkbpf/hotspot.h>
+
 #include "unwind/step.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -108,10 +110,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    result.guessed > result.depth || ips[MAX_FRAMES] != 0x5a5a5a5a ||
 	    (options.no_guess && result.guessed))
 		abort();
-	/* Every frame but the last was found in code, or in the page that is in no mapping. */
+	/* Every frame but the last was found in code, or in the page that is in no mapping. Behind
+	 * a frame of Java's interpreter stands one word that names its method. */
 	for (size_t i = 0; i + 1 < result.depth; i++) {
 		uint64_t ip = pkbpf_address(ips[i]);
 
+		if (pkbpf_is_hotspot(ips[i])) {
+			if (!i || pkbpf_is_hotspot(ips[i - 1]) || !pkbpf_hotspot_method(ips[i]))
+				abort();
+			continue;
+		}
 		if ((ip < CODE || ip > CODE + RULES * 4096) && !PKBPF_IS_VSYSCALL(ip))
 			abort();
 	}
