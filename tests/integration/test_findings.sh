@@ -164,6 +164,7 @@ P
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec python3 hungry.py) &
 	load=$!
 	wait_until 60 grep -q hungry /proc/$load/comm || fail "the program does not start"
+	rm -f err.txt
 	"$pkbpf" -v -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt &
 	profiler=$!
 	wait_until 60 profiling err.txt

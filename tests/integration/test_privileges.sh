@@ -97,6 +97,7 @@ grep -q '"bpf_cpu_ns"' out/p.json && fail "the time of BPF programs is known wit
 # nices CAPABILITIES: the priorities of its threads, from where nobody has chosen one, to $nices
 nices() {
 	limited=(nice -n "-$(nice)")
+	rm -f err
 	with "$1" bin/pkbpf -v -d 60 -F 499 -e cpu -p $target -o out/nice.folded 2>err &
 	shell=$!
 	targets+=("$shell")

@@ -45,6 +45,7 @@ spinner=$!
 
 # start; leaves $url
 start() {
+	rm -f said # of the server before, with its port
 	"$pkbpf" serve --config serve.conf 2>said &
 	server=$!
 	until_true has said 'http://' || give_up "it does not answer: $(cat said)"

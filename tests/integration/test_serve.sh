@@ -16,6 +16,7 @@ spinner=$!
 
 # start OPTION…: a server on a free port; leaves $url.
 start() {
+	rm -f said # of the server before, with its port
 	"$pkbpf" serve --store store -s 1s --max-cpu off --listen 127.0.0.1:0 "$@" 2>said &
 	server=$!
 	for _ in $(seq 600); do
