@@ -64,12 +64,23 @@ elif [ "$(tr '\n' ' ' <out)" != "0 -10 " ]; then
 fi
 if [ "$own" = 0 ] && [ "$(nice -n -10 nice 2>/dev/null)" = -10 ]; then
 	start_spinner # without which an idle machine has nothing to profile, status 4
-	"$pkbpf" -v -e cpu -p "$spinner" -d 500ms -o k.folded 2>err &
+	rm -f err
+	"$pkbpf" -v -e cpu -p "$spinner" -d 250 -o k.folded 2>err &
 	loading=$!
-	seen=0
-	until grep -q "profiling since" err || ! kill -0 $loading 2>/dev/null; do
-		[ "$(cut -d" " -f19 /proc/$loading/stat)" != -10 ] || seen=1
-	done
+	# Looks at it without starting a process, and before it gets a CPU again.
+	seen=$(
+		renice -n -20 $BASHPID >/dev/null
+		seen=0
+		while read -r -a stat </proc/$loading/stat && [ "${stat[2]}" != Z ]; do
+			[ "${stat[18]}" != -10 ] || seen=1
+			said=
+			[ ! -e err ] || read -r -d '' said <err
+			[[ $said != *"profiling since"* ]] || break
+		done
+		echo $seen
+	)
+	uses "$spinner" 300
+	kill -INT $loading
 	wait $loading || fail "exit status $?: $(cat err)"
 	stop_spinner
 	[ $seen = 1 ] || fail "it comes after others until it profiles"
