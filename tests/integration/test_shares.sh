@@ -26,7 +26,8 @@ import folded
 name, whole, out, said = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
 stacks = folded.read(out)
 total = sum(count for _, count in stacks)
-cpu_seconds = float(open(said).read().split()[-1])
+words = open(said).read().split("\n")[-2].split()
+switches, cpu_seconds = int(words[0]), float(words[-1])
 stolen_seconds = int(sys.argv[5]) / 1e6
 ratio = total / (999 * cpu_seconds)
 problems = []
@@ -40,12 +41,15 @@ for chain, expected in (("fifty", 0.50), ("thirty", 0.30), ("fifteen", 0.15), ("
     if abs(got - expected) > 0.005 + 4 * (expected * (1 - expected) / max(total, 1)) ** 0.5:
         problems.append(f"{chain} has {100 * got:.2f} %")
 complete, _ = folded.share(stacks, lambda f: "main" in f and not any(x.startswith("[truncated") for x in f))
-print(f"  {name}: {total} samples, {100 * complete:.3f} % reach main, samples / (Hz * CPU s) = {ratio:.4f}, {stolen_seconds} s stolen")
+print(f"  {name}: {total} samples, {100 * complete:.3f} % reach main, samples / (Hz * CPU s) = {ratio:.4f}, {switches} switches, {stolen_seconds} s stolen")
 if complete < whole:
     problems.append(f"only {100 * complete:.3f} % of the chains are whole")
 if total < 1000:
     problems.append(f"only {total} samples")
-if not 0.99 - stolen_seconds / cpu_seconds <= ratio <= 1.01 * (cpu_seconds + stolen_seconds) / cpu_seconds:
+# A stretch on a CPU has a whole number of periods of that CPU's timer: one more or less, by chance, with variance 1/6. What
+# is taken away divides stretches, too: by milliseconds, at worst. Four standard deviations.
+chance = 4 * ((switches + 1000 * stolen_seconds) / 6) ** 0.5 / max(total, 1)
+if not 0.99 - chance - stolen_seconds / cpu_seconds <= ratio <= (1.01 + chance) * (cpu_seconds + stolen_seconds) / cpu_seconds:
     problems.append(f"samples are {ratio:.4f} of Hz times CPU seconds")
 if problems:
     checks.fail(f"{name}: " + "; ".join(problems))
