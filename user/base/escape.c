@@ -219,6 +219,30 @@ void escape_markdown_code(FILE *out, const char *text)
 	fputc('`', out);
 }
 
+bool escape_uri(char *uri, size_t size, const char *text, const char *also)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t used = strlen(uri);
+
+	for (const unsigned char *each = (const unsigned char *)text; *each; each++) {
+		bool is_plain = (*each >= '0' && *each <= '9') || (*each >= 'a' && *each <= 'z') ||
+				(*each >= 'A' && *each <= 'Z') || strchr("-._~", *each) ||
+				strchr(also, *each);
+
+		if (used + (is_plain ? 1 : 3) >= size)
+			return false;
+		if (is_plain) {
+			uri[used++] = (char)*each;
+		} else {
+			uri[used++] = '%';
+			uri[used++] = digits[*each >> 4];
+			uri[used++] = digits[*each & 15];
+		}
+		uri[used] = '\0';
+	}
+	return true;
+}
+
 void escape_base64(FILE *out, const void *bytes, size_t size)
 {
 	static const char digits[] =

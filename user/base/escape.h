@@ -3,6 +3,7 @@
 #ifndef PKBPF_BASE_ESCAPE_H
 #define PKBPF_BASE_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,6 +23,9 @@ void escape_markup(FILE *out, const char *text);
 /* Writes `text` as code of Markdown that may stand in a table, cut to 200 bytes: a ` becomes a
  * quote. */
 void escape_markdown_code(FILE *out, const char *text);
+/* Appends text to the string in uri, size bytes with its NUL: letters, digits, "-._~" and the
+ * characters in also as they are, others as %XX (RFC 3986). false: it does not fit; uri is cut. */
+bool escape_uri(char *uri, size_t size, const char *text, const char *also);
 /* Writes bytes as base64 (RFC 4648), padded. */
 void escape_base64(FILE *out, const void *bytes, size_t size);
 

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/text_append.h"
 #include "cli/mcp_child.h"
 #include "cli/server_address.h"
@@ -22,7 +23,7 @@
 #define REPORT_SECONDS	120
 #define SERVER_SECONDS	30
 #define PROFILE_SECONDS 120 /* besides its own length */
-#define URL_SIZE	4096
+#define URL_SIZE	8192
 
 struct source {
 	char *name; /* as it was given, or of a recording that was made */
@@ -270,45 +271,49 @@ static int ask_store(struct mcp_sources *sources, const struct source *source,
 
 /* ---- servers ---- */
 
-/* Everything but letters and digits as %XX (RFC 3986). */
-static void add_parameter(char *url, size_t size, const char *name, const char *value)
+/* false: the URL is too long. */
+static bool add_parameter(char *url, const char *name, const char *value)
 {
 	if (!value)
-		return;
-	text_append(url, size, "%c%s=", strchr(url, '?') ? '&' : '?', name);
-	for (const unsigned char *each = (const unsigned char *)value; *each; each++) {
-		bool is_plain = (*each >= '0' && *each <= '9') || (*each >= 'a' && *each <= 'z') ||
-				(*each >= 'A' && *each <= 'Z');
-
-		text_append(url, size, is_plain ? "%c" : "%%%02X", *each);
-	}
+		return true;
+	text_append(url, URL_SIZE, "%c%s=", strchr(url, '?') ? '&' : '?', name);
+	return escape_uri(url, URL_SIZE, value, "");
 }
 
-static void write_url(const struct source *source, const struct mcp_question *question, char *url,
-		      size_t size)
+static int write_url(const struct source *source, const struct mcp_question *question,
+		     char url[URL_SIZE], struct error *error)
 {
 	static const char *const paths[] = {
 		[MCP_REPORT] = "report",   [MCP_STACKS] = "profile", [MCP_SERIES] = "series",
 		[MCP_WINDOWS] = "windows", [MCP_DIFF] = "diff",
 	};
+	bool is_stacks = question->what == MCP_STACKS, is_diff = question->what == MCP_DIFF;
 	char pid[16];
+	const struct {
+		const char *name, *value;
+	} parameters[] = {
+		{"pid", question->pid ? pid : NULL},
+		{"comm", question->comm},
+		{"container", question->container},
+		{"from", question->from},
+		{"to", question->to},
+		{"base", question->base},
+		{"figure", question->figure},
+		{"by", question->by},
+		{"kind", is_stacks ? question->kind : NULL},
+		{"format", is_stacks ? "folded"
+			   : is_diff ? "text"
+				     : NULL},
+	};
 
-	snprintf(url, size, "%s/api/v1/%s", source->address.base, paths[question->what]);
 	snprintf(pid, sizeof(pid), "%u", question->pid);
-	add_parameter(url, size, "pid", question->pid ? pid : NULL);
-	add_parameter(url, size, "comm", question->comm);
-	add_parameter(url, size, "container", question->container);
-	add_parameter(url, size, "from", question->from);
-	add_parameter(url, size, "to", question->to);
-	add_parameter(url, size, "base", question->base);
-	add_parameter(url, size, "figure", question->figure);
-	add_parameter(url, size, "by", question->by);
-	if (question->what == MCP_STACKS) {
-		add_parameter(url, size, "kind", question->kind);
-		add_parameter(url, size, "format", "folded");
-	}
-	if (question->what == MCP_DIFF)
-		add_parameter(url, size, "format", "text");
+	snprintf(url, URL_SIZE, "%s/api/v1/%s", source->address.base, paths[question->what]);
+	for (size_t i = 0; i < ARRAY_SIZE(parameters); i++)
+		if (!add_parameter(url, parameters[i].name, parameters[i].value))
+			return error_set(error, E2BIG,
+					 "the arguments are too long for a URL: "
+					 "shorten names and times");
+	return 0;
 }
 
 static int ask_server(struct mcp_sources *sources, const struct source *source,
@@ -328,7 +333,9 @@ static int ask_server(struct mcp_sources *sources, const struct source *source,
 	struct http_answer answer;
 	int err;
 
-	write_url(source, question, url, sizeof(url));
+	err = write_url(source, question, url, error);
+	if (err < 0)
+		return err;
 	err = http_get(sources->http, &request, &body, &answer, error);
 	if (err < 0)
 		return err;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/text_append.h"
 #include "base/unused.h"
 #include "export/formats.h"
@@ -29,17 +30,6 @@ struct sarif {
 	struct line_rows lines[PKBPF_PROFILE_KINDS]; /* of kinds that were recorded */
 };
 
-/* A path as part of an URI (RFC 3986). */
-static void write_path(const char *path, char *uri, size_t size)
-{
-	for (const unsigned char *each = (const unsigned char *)path; *each; each++) {
-		bool is_plain = (*each >= '0' && *each <= '9') || (*each >= 'a' && *each <= 'z') ||
-				(*each >= 'A' && *each <= 'Z') || strchr("/-._~", *each);
-
-		text_append(uri, size, is_plain ? "%c" : "%%%02X", *each);
-	}
-}
-
 static void write_place(struct sarif *sarif, const struct function *function)
 {
 	size_t length = strlen(sarif->folder);
@@ -48,7 +38,7 @@ static void write_place(struct sarif *sarif, const struct function *function)
 
 	if (!is_below)
 		text_append(uri, sizeof(uri), "file://");
-	write_path(function->file + (is_below ? length : 0), uri, sizeof(uri));
+	escape_uri(uri, sizeof(uri), function->file + (is_below ? length : 0), "/");
 	json_writer_array_begin(&sarif->writer, "locations");
 	json_writer_object_begin(&sarif->writer, NULL);
 	json_writer_object_begin(&sarif->writer, "physicalLocation");
@@ -74,13 +64,13 @@ static void write_message(struct sarif *sarif, const char *text)
 
 /* ---- findings, at the line of the innermost function of their place that has one ---- */
 
-/* "<string>", "<frozen site>": no file. */
+/* NULL: "<string>", "<frozen site>", or a path that no file can have. */
 static const struct function *file_function(const struct line_rows *lines,
 					    const struct line_row *row)
 {
 	const struct function *function = function_table_get(lines->functions, row->function);
 
-	return function->file[0] == '/' ? function : NULL;
+	return function->file[0] == '/' && strlen(function->file) < PATH_MAX ? function : NULL;
 }
 
 /* Its line with most weight; NULL: none is known. */
@@ -233,7 +223,7 @@ static void write_root(struct sarif *sarif)
 
 	if (!sarif->folder[0])
 		return;
-	write_path(sarif->folder, uri, sizeof(uri));
+	escape_uri(uri, sizeof(uri), sarif->folder, "/");
 	json_writer_object_begin(&sarif->writer, "originalUriBaseIds");
 	json_writer_object_begin(&sarif->writer, ROOT);
 	json_writer_string(&sarif->writer, "uri", uri);

@@ -242,6 +242,25 @@ static void bytes_are_padded_base64(void **state)
 	check_stream(write_base64, cases, ARRAY_SIZE(cases));
 }
 
+static void uris_have_plain_characters_alone(void **state)
+{
+	char uri[16] = "x=";
+
+	assert_true(escape_uri(uri, sizeof(uri), "a /b\xc3", ""));
+	assert_string_equal(uri, "x=a%20%2Fb%C3");
+}
+
+static void a_uri_that_does_not_fit_says_so(void **state)
+{
+	char uri[6] = "";
+
+	assert_false(escape_uri(uri, sizeof(uri), "abc d", ""));
+	assert_string_equal(uri, "abc");
+	uri[0] = '\0';
+	assert_true(escape_uri(uri, sizeof(uri), "/~-ab", "/"));
+	assert_string_equal(uri, "/~-ab");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +274,8 @@ int main(void)
 		cmocka_unit_test(markup_is_escaped),
 		cmocka_unit_test(code_of_markdown_cannot_be_left),
 		cmocka_unit_test(bytes_are_padded_base64),
+		cmocka_unit_test(uris_have_plain_characters_alone),
+		cmocka_unit_test(a_uri_that_does_not_fit_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
