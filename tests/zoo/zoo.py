@@ -137,21 +137,21 @@ class Zoo:
         subprocess.run(["dd", "if=/dev/urandom", f"of={path}", "bs=1M", f"count={mib}", "oflag=direct", "status=none"], check=True)
         return path
 
-    def record(self, options, seconds):
-        report = f"{self.work}/report.json"
-        result = subprocess.run([self.pkbpf, "-q", "-d", str(seconds), "-o", report, *map(str, options)],
+    def profile(self, options, seconds, output):
+        result = subprocess.run([self.pkbpf, "-q", "-d", str(seconds), "-o", output, *map(str, options)],
                                 stderr=subprocess.PIPE, text=True, timeout=seconds + 60)
         if result.returncode:
             raise RuntimeError(f"pkbpf: status {result.returncode}: {result.stderr.strip()}")
+
+    def record(self, options, seconds):
+        report = f"{self.work}/report.json"
+        self.profile(options, seconds, report)
         return json.load(open(report))
 
     def record_for_tools(self, options, seconds):
-        """What a program knows that asks `pkbpf mcp`: the text of the tools, and nothing else."""
+        """The findings as the tools of `pkbpf mcp` print them."""
         recording = f"{self.work}/run.pkbpf"
-        result = subprocess.run([self.pkbpf, "-q", "-d", str(seconds), "-o", recording, *map(str, options)],
-                                stderr=subprocess.PIPE, text=True, timeout=seconds + 60)
-        if result.returncode:
-            raise RuntimeError(f"pkbpf: status {result.returncode}: {result.stderr.strip()}")
+        self.profile(options, seconds, recording)
         client = mcp_client.Client(self.pkbpf, recording)
         client.call("sources")
         head, *lines = client.call("findings").splitlines()

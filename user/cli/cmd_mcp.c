@@ -171,10 +171,11 @@ static int mcp_run(const struct cli_options *options, struct console *console)
 
 static const struct option_row own_options[] = {
 	{0, "allow-profile", NULL, "offer a tool that profiles a process, a container or the host",
-	 .text = "Needs the rights that profiling needs. Its recordings are kept in a folder below "
+	 .text = "Needs the rights that profiling needs. Its recordings are kept in a directory "
+		 "below "
 		 "TMPDIR or /tmp until the end.",
 	 .group = OPTION_GROUP_TARGETS, .form = OPTION_FLAG, OWN(allow_profile)},
-	{0, "answer-tokens", "N", "most tokens of an answer, 1000 to 20000; default 2000",
+	{0, "answer-tokens", "N", "maximum length of an answer, 1000 to 20000 tokens; default 2000",
 	 .text = "A token is counted as three bytes.", .group = OPTION_GROUP_OUTPUT,
 	 .form = OPTION_NUMBER, OWN(answer_tokens), .least = 1000, .most = 20000},
 	{0, "token-file", "FILE", "the token that a server asks for", .group = OPTION_GROUP_TARGETS,
@@ -184,8 +185,8 @@ static const struct option_row own_options[] = {
 
 const struct command_row command_mcp = {
 	.name = "mcp",
-	.synopsis = "mcp [OPTIONS] [FILE|FOLDER|http://ADDRESS:PORT]...",
-	.summary = "Answers programs that ask (Model Context Protocol on stdin and stdout)",
+	.synopsis = "mcp [OPTIONS] [FILE|DIR|http://ADDRESS:PORT]...",
+	.summary = "Serves recordings and histories to agents (Model Context Protocol on stdio)",
 	.options = (const char *const[]){NULL},
 	.own_options = own_options,
 	.own_size = sizeof(struct mcp_options),

@@ -19,7 +19,7 @@
 static void write_findings(const struct findings *findings, FILE *out)
 {
 	if (!findings->count)
-		fputs("No finding: no rule's bounds were met.\n", out);
+		fputs("No finding: no rule's threshold was exceeded.\n", out);
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->findings[i];
 

@@ -41,32 +41,34 @@ static bool add(struct mcp_answer *answer, const char *line, size_t length, size
 	return true;
 }
 
-void mcp_answer_head(struct mcp_answer *answer, const char *format, ...)
+static __attribute__((format(printf, 3, 0))) bool add_line(struct mcp_answer *answer, size_t most,
+							   const char *format, va_list arguments)
 {
 	char line[MCP_ANSWER_LINE + 1];
+
+	return add(answer, line, format_line(line, format, arguments), most);
+}
+
+void mcp_answer_head(struct mcp_answer *answer, const char *format, ...)
+{
 	va_list arguments;
-	size_t length;
 
 	va_start(arguments, format);
-	length = format_line(line, format, arguments);
+	add_line(answer, answer->most - MCP_ANSWER_TAIL, format, arguments);
 	va_end(arguments);
-	add(answer, line, length, answer->most - MCP_ANSWER_TAIL);
 }
 
 bool mcp_answer_row(struct mcp_answer *answer, const char *format, ...)
 {
-	char line[MCP_ANSWER_LINE + 1];
 	va_list arguments;
-	size_t length;
 
 	if (answer->rows++ < answer->offset)
 		return true;
 	if (answer->is_full)
 		return false;
 	va_start(arguments, format);
-	length = format_line(line, format, arguments);
+	answer->is_full = !add_line(answer, answer->most - MCP_ANSWER_TAIL, format, arguments);
 	va_end(arguments);
-	answer->is_full = !add(answer, line, length, answer->most - MCP_ANSWER_TAIL);
 	answer->shown += !answer->is_full;
 	return !answer->is_full;
 }
@@ -86,14 +88,11 @@ bool mcp_answer_end_rows(struct mcp_answer *answer)
 
 void mcp_answer_note(struct mcp_answer *answer, const char *format, ...)
 {
-	char line[MCP_ANSWER_LINE + 1];
 	va_list arguments;
-	size_t length;
 
 	va_start(arguments, format);
-	length = format_line(line, format, arguments);
+	add_line(answer, answer->most, format, arguments);
 	va_end(arguments);
-	add(answer, line, length, answer->most);
 }
 
 void mcp_answer_done(struct mcp_answer *answer)

@@ -17,15 +17,16 @@
 
 const struct mcp_tool mcp_tools[] = {
 	{"sources", "Recordings and histories",
-	 "Lists what can be asked: recordings and histories, with their times, targets and kinds "
-	 "of events. Call it first.",
+	 "Lists recordings and histories, with their times, targets and kinds of events. Call it "
+	 "first.",
 	 MCP_BIT(OFFSET), 0, false, mcp_tool_sources},
 	{"findings", "Bottlenecks",
-	 "What limits each program, with place, evidence and the next step. The best first "
-	 "question about a slow program.",
+	 "The bottleneck of each program, with place, evidence and the next step. Ask this first "
+	 "about a slow program.",
 	 RANGE | MCP_BIT(OFFSET), 0, false, mcp_tool_findings},
 	{"processes", "Resource use",
-	 "A row per process, thread, container or comm: CPU time, run queue, sleep, disk, block "
+	 "A row per process, container, comm or recorded thread: CPU time, run queue, sleep, disk, "
+	 "block "
 	 "I/O, memory, faults.",
 	 RANGE | MCP_BIT(BY) | MCP_BIT(OFFSET), 0, false, mcp_tool_rows},
 	{"functions", "Hottest functions",
@@ -33,7 +34,7 @@ const struct mcp_tool mcp_tools[] = {
 	 "or with what they call.",
 	 RANGE | MCP_BIT(KIND) | MCP_BIT(SORT) | MCP_BIT(OFFSET), 0, false, mcp_tool_functions},
 	{"function", "One function",
-	 "Where the time of a function goes: its callers, its callees, and what it waits for.",
+	 "Callers, callees and waits of a function, with their shares of its time.",
 	 RANGE | MCP_BIT(NAME) | MCP_BIT(OFFSET), MCP_BIT(NAME), false, mcp_tool_function},
 	{"lines", "Hottest source lines",
 	 "Source lines with most weight, where lines were recorded (Python always; others with "
@@ -44,8 +45,8 @@ const struct mcp_tool mcp_tools[] = {
 	 "time; and the slowest ones one by one.",
 	 RANGE | MCP_BIT(OFFSET), 0, false, mcp_tool_regions},
 	{"diff", "Comparison",
-	 "What changed by more than noise between a base and a source: two recordings, or two "
-	 "ranges of a history.",
+	 "Changes beyond noise between a base and a source: two recordings, or two ranges of a "
+	 "history.",
 	 MCP_BIT(SOURCE) | MCP_BIT(BASE) | MCP_BIT(FROM) | MCP_BIT(TO) | MCP_BIT(PID) |
 		 MCP_BIT(COMM) | MCP_BIT(CONTAINER) | MCP_BIT(OFFSET),
 	 MCP_BIT(BASE), false, mcp_tool_diff},
@@ -55,8 +56,8 @@ const struct mcp_tool mcp_tools[] = {
 		 MCP_BIT(FIGURE) | MCP_BIT(BY) | MCP_BIT(OFFSET),
 	 0, false, mcp_tool_series},
 	{"machine", "Machine and losses",
-	 "The machine, limits of its CPUs and memory, what was lost or not watched, and what "
-	 "profiling cost.",
+	 "The machine, limits of CPU and memory, lost and unmeasured events, and profiler "
+	 "overhead.",
 	 RANGE | MCP_BIT(OFFSET), 0, false, mcp_tool_machine},
 	{"profile", "New profile",
 	 "Profiles a process, a container or the host now, for some seconds. The recording is a "

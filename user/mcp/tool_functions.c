@@ -67,16 +67,24 @@ int mcp_tool_functions(const struct mcp_call *call, struct mcp_answer *answer, s
 {
 	const char *kind = call->text[MCP_KIND] ? call->text[MCP_KIND] : "cpu";
 	bool by_total = call->text[MCP_SORT] && strcmp(call->text[MCP_SORT], "total") == 0;
+	struct mcp_question question = mcp_call_question(call, MCP_REPORT);
 	char self[WEIGHT_SIZE], total[WEIGHT_SIZE];
 	struct mcp_stacks stacks;
 	struct mcp_weights weights;
-	int err = read_stacks(call, kind, false, &stacks, error);
+	json_t *report;
+	int err = mcp_call_ask_json(call, &question, &report, error);
 
 	if (err < 0)
 		return err;
+	err = read_stacks(call, kind, false, &stacks, error);
+	if (err < 0) {
+		json_decref(report);
+		return err;
+	}
+	mcp_report_head(answer, report);
 	err = mcp_stacks_weigh(&stacks, by_total, &weights);
 	if (err == 0) {
-		mcp_answer_head(answer, "%s: %s in %zu stacks; %zu functions by %s weight", kind,
+		mcp_answer_head(answer, "%s: %s in %zu stacks; %zu functions, sorted by %s", kind,
 				weight_text(kind, stacks.weight, stacks.weight, total),
 				stacks.stacks.count, weights.items.count,
 				by_total ? "total" : "self");
@@ -89,8 +97,10 @@ int mcp_tool_functions(const struct mcp_call *call, struct mcp_answer *answer, s
 			mcp_answer_head(answer, "no events of this kind were recorded of what was "
 						"asked for");
 		mcp_answer_end_rows(answer);
+		mcp_report_losses(answer, report);
 		mcp_weights_done(&weights);
 	}
+	json_decref(report);
 	mcp_stacks_done(&stacks);
 	return err < 0 ? error_set(error, -err, "cannot add up functions: %s", strerror(-err)) : 0;
 }
@@ -127,8 +137,8 @@ static int write_function(struct mcp_answer *answer, const struct mcp_stacks *st
 	if (err < 0)
 		return err;
 	mcp_answer_row(answer,
-		       "%s of %s: %s of all, with what it calls; in itself %s; shares below are "
-		       "of its own total",
+		       "%s of %s: total %s of all, self %s of its total; shares below are of its "
+		       "total",
 		       kind, string_pool_get(stacks->names, name),
 		       weight_text(kind, around.total, stacks->weight, total),
 		       weight_text(kind, around.self, around.total, self));
@@ -204,16 +214,15 @@ int mcp_tool_function(const struct mcp_call *call, struct mcp_answer *answer, st
 	for (size_t i = 0; err == 0 && i < ARRAY_SIZE(kinds); i++)
 		if (has_kind(report, kinds[i]))
 			err = write_kind(call, kinds[i], answer, &found, error);
-	json_decref(report);
-	if (err < 0)
-		return err;
-	if (!found)
-		return error_set(error, ENOENT,
-				 "no function of this source has '%.100s' in its name; the tool "
-				 "functions lists those that were seen",
-				 call->text[MCP_NAME]);
+	if (err == 0 && !found)
+		err = error_set(error, ENOENT,
+				"no function of this source has '%.100s' in its name; the tool "
+				"functions lists those that were seen",
+				call->text[MCP_NAME]);
 	mcp_answer_end_rows(answer);
-	return 0;
+	mcp_report_losses(answer, report);
+	json_decref(report);
+	return err;
 }
 
 /* ---- lines ---- */

@@ -87,6 +87,26 @@ static void write_series(const json_t *series, struct mcp_answer *answer)
 		       mcp_json_text(series, "name"), least, most, last, line);
 }
 
+/* To stay within --max-cpu, in some windows. */
+static void write_left_out(const json_t *series, struct mcp_answer *answer)
+{
+	const char *last = NULL;
+	size_t i, count = 0;
+	json_t *text;
+
+	json_array_foreach(mcp_json_at(series, "left_out"), i, text)
+	{
+		if (!json_is_string(text))
+			continue;
+		last = json_string_value(text);
+		count++;
+	}
+	if (count)
+		mcp_answer_note(answer,
+				"not seen: left out in %zu windows to stay within --max-cpu: %s",
+				count, last);
+}
+
 int mcp_tool_series(const struct mcp_call *call, struct mcp_answer *answer, struct error *error)
 {
 	struct mcp_question question = mcp_call_question(call, MCP_SERIES);
@@ -102,6 +122,7 @@ int mcp_tool_series(const struct mcp_call *call, struct mcp_answer *answer, stru
 			windows > POINTS_MAX ? ", values over time are means of some" : "");
 	json_array_foreach(mcp_json_at(json, "series"), i, each) write_series(each, answer);
 	mcp_answer_end_rows(answer);
+	write_left_out(json, answer);
 	json_decref(json);
 	return 0;
 }

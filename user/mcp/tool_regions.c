@@ -17,7 +17,7 @@ static const struct {
 } parts[] = {
 	{"on CPU", "on_cpu_ns"},
 	{"run queue", "runqueue_ns"},
-	{"asleep", "sleep_ns"},
+	{"sleep", "sleep_ns"},
 	{"disk wait", "disk_ns"},
 	{"D state", "uninterruptible_ns"},
 	{"stopped", "stopped_ns"},

@@ -102,7 +102,7 @@ int mcp_tool_findings(const struct mcp_call *call, struct mcp_answer *answer, st
 			       mcp_json_text(finding, "text"), mcp_json_text(finding, "rule"),
 			       mcp_json_decimal(finding, "severity_percent"));
 	if (!answer->rows)
-		mcp_answer_head(answer, "no finding: no rule's bounds were met");
+		mcp_answer_head(answer, "no finding: no rule's threshold was exceeded");
 	mcp_answer_end_rows(answer);
 	mcp_report_losses(answer, report);
 	json_decref(report);
@@ -130,7 +130,7 @@ static void write_row(const json_t *row, struct mcp_answer *answer)
 {
 	static const struct {
 		const char *name, *path;
-	} times[] = {{"run queue", "waiting.runqueue_ns"}, {"asleep", "offcpu.sleep_ns"},
+	} times[] = {{"run queue", "waiting.runqueue_ns"}, {"sleep", "offcpu.sleep_ns"},
 		     {"disk wait", "offcpu.disk_ns"},	   {"D state", "offcpu.uninterruptible_ns"},
 		     {"stopped", "offcpu.stopped_ns"},	   {"longest wait", "offcpu.max_ns"}},
 	  bytes[] = {{"read", "storage.read_bytes"},
@@ -208,7 +208,7 @@ int mcp_tool_machine(const struct mcp_call *call, struct mcp_answer *answer, str
 		human_bytes(memory, mcp_json_count(report, "host.memory_bytes")),
 		human_bytes(available, mcp_json_count(report, "host.memory_available_bytes")),
 		human_time(cpu, mcp_json_count(report, "host.steal_ns")));
-	mcp_answer_head(answer, "cost of profiling: %s of CPU time, %s of it in BPF programs",
+	mcp_answer_head(answer, "profiler overhead: %s of CPU time, %s of it in BPF programs",
 			human_time(cpu, mcp_json_count(report, "cost.cpu_ns")),
 			human_time(bpf, mcp_json_count(report, "cost.bpf_cpu_ns")));
 	write_limits(report, "cpu_limits", answer);

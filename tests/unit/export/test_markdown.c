@@ -66,7 +66,7 @@ static void names_stay_in_their_cells(void **state)
 	fake_machine_free(machine);
 	text = fake_profile_write(&fake, "markdown", NULL);
 	fake_profile_done(&fake);
-	assert_says(text, "No finding: no rule's bounds were met.\n");
+	assert_says(text, "No finding: no rule's threshold was exceeded.\n");
 	row = strstr(text, "|---|--:|--:|\n");
 	assert_non_null(row);
 	row = strchr(row, '\n') + 1;

@@ -160,7 +160,7 @@ static void reports_are_told(void **state)
 	SAYS("lines", "{\"kind\":\"offcpu\"}", "no source line is known");
 	SAYS("lines", "{\"kind\":\"faults\"}", "was not recorded");
 	SAYS("regions", "{}",
-	     "step: 5 times, wall 10.0 ms, p99 3.00 ms, asleep 1.00 ms, never left 1",
+	     "step: 5 times, wall 10.0 ms, p99 3.00 ms, sleep 1.00 ms, never left 1",
 	     "slow: step in app 8 after 500 ms: wall 3.00 ms; in f < main\n");
 	SAYS("machine", "{}", "lost: samples lost: 3", "good ones: 9",
 	     "not measured: energy: no meter");
@@ -180,21 +180,23 @@ static void nothing_is_said_as_nothing(void **state)
 static void functions_are_weighed(void **state)
 {
 	(void)state;
+	SAYS("functions", "{}", "not seen: samples lost: 3\n");
+	SAYS("function", "{\"name\":\"work\"}", "not seen: samples lost: 3\n");
 	SAYS("functions", "{}",
-	     "cpu: 40 samples (100.0%) in 2 stacks; 3 functions by self weight\n"
+	     "cpu: 40 samples (100.0%) in 2 stacks; 3 functions, sorted by self\n"
 	     "work: self 30 samples (75.0%), total 40 samples (100.0%)\n");
 	SAYS("functions", "{\"sort\":\"total\",\"kind\":\"offcpu\"}", "offcpu: 2.50 ms (100.0%)");
 	SAYS("function", "{\"name\":\"work\"}",
-	     "cpu of work: 40 samples (100.0%) of all, with what it calls; in itself 30 samples "
-	     "(75.0%)",
+	     "cpu of work: total 40 samples (100.0%) of all, self 30 samples (75.0%) of its total",
 	     "  called by main: 40 samples (100.0%)\n", "  calls hash: 10 samples (25.0%)\n");
-	SAYS("function", "{\"name\":\"read_file\"}", "offcpu of read_file: 2.00 ms (80.0%) of all",
+	SAYS("function", "{\"name\":\"read_file\"}",
+	     "offcpu of read_file: total 2.00 ms (80.0%) of all",
 	     "  ends in [disk]: 2.00 ms (100.0%)\n");
 	SAYS("function", "{\"name\":\"a\"}", "functions have that in their names", "  main: total");
 	assert_refused("function", "{\"name\":\"zzz\"}", -ENOENT, "no function of this source");
 	/* A kind without events is none of its own fault. */
 	fake.offcpu = "";
-	SAYS("function", "{\"name\":\"work\"}", "cpu of work: 40 samples");
+	SAYS("function", "{\"name\":\"work\"}", "cpu of work: total 40 samples");
 	SAYS("functions", "{\"kind\":\"offcpu\"}", "no events of this kind were recorded");
 	fake.texts[MCP_STACKS] = "no stack";
 	assert_refused("functions", "{}", -EBADMSG, "cannot read the stacks");
@@ -214,6 +216,10 @@ static void a_history_has_figures(void **state)
 				 "{\"name\":\"idle\",\"values\":[null,null,null]}]}";
 	SAYS("series", "{\"source\":\"/history\"}", "cpu.share in 3 windows",
 	     "app: least 1.5, most 3, last 3; over time: 1.5 - 3\n");
+	fake.texts[MCP_SERIES] = "{\"figure\":\"cpu.share\",\"windows\":[[0,1],[1,2]],"
+				 "\"left_out\":[null,\"half of the stacks\"],\"series\":[]}";
+	SAYS("series", "{}",
+	     "not seen: left out in 1 windows to stay within --max-cpu: half of the stacks\n");
 	fake.texts[MCP_WINDOWS] = "{\"windows\":[]}";
 	fake.texts[MCP_REPORT] = NULL;
 	SAYS("sources", "{}", "run.pkbpf: cannot be read: no such file\n",
