@@ -136,6 +136,52 @@ awk '/takes_most/ { most += $NF } /takes_some/ { some += $NF } /takes_more/ { mo
 	END { exit !(all && most / all > 0.40 && most / all < 0.70 && some / all < 0.35 && more / all > 0.10 && more / all < 0.45) }' \
 	out.alloc.folded || fail "shares of bytes: $(cat out.alloc.folded)"
 
+begin "an allocator in a library that is opened later"
+cat >late.c <<'C'
+#include <stddef.h>
+static char memory[4096];
+void *mi_malloc(size_t size) { static size_t calls; calls += size; memory[calls % sizeof(memory)]++; return memory; }
+C
+cat >opens.c <<'C'
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#define PLACE __attribute__((noinline))
+typedef void *take_fn(size_t size);
+static volatile sig_atomic_t late;
+static void come(int number) { late = number; }
+PLACE static void *takes_early(void) { void *block = malloc(300); __asm__ volatile("" ::: "memory"); return block; }
+PLACE static void takes_late(take_fn *take) { take(300); __asm__ volatile("" ::: "memory"); }
+int main(void)
+{
+	take_fn *take = NULL;
+	signal(SIGUSR1, come);
+	for (;;) {
+		free(takes_early());
+		if (late && !take)
+			take = (take_fn *)dlsym(dlopen("./late.so", RTLD_NOW), "mi_malloc");
+		if (take)
+			takes_late(take);
+	}
+}
+C
+cc -O1 -fno-builtin -shared -fPIC -o late.so late.c && cc -O1 -fno-builtin -o opens opens.c -ldl
+for seconds in 5 20; do
+	./opens &
+	opens=$!
+	rm -f out.*folded
+	"$pkbpf" -e alloc -p "$opens" -d "$seconds" -v -o out.folded 2>said &
+	measuring=$!
+	# The search of the start is over.
+	until grep -q 'in windows of 20 ms' said || ! kill -0 "$measuring"; do sleep 0.05; done
+	kill -USR1 "$opens"
+	wait "$measuring"
+	kill "$opens"
+	grep -q takes_late out.alloc.folded && break
+done
+grep -q takes_early out.alloc.folded || fail "the first allocator is not watched: $(cat out.alloc.folded said)"
+grep -q takes_late out.alloc.folded || fail "the later allocator is not watched: $(cat out.alloc.folded said)"
+
 begin "more allocators than can be watched"
 sleepers=()
 for _ in {1..65}; do

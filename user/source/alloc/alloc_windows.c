@@ -20,6 +20,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/hash_map.h"
 #include "base/log.h"
 #include "capture/kernel/kernel_types.h"
 #include "process/procfs_maps.h"
@@ -35,6 +36,10 @@
 /* A breakpoint each while a window is open. */
 #define MOST_FILES 64
 #define STEPS	   256
+/* Looks for what was mapped since take a hundredth of a CPU at most. */
+#define LOOK_REST 99
+/* Files of processes that map new ones all the time. */
+#define MOST_SEEN 65536
 
 struct probed_file {
 	int fd;
@@ -49,6 +54,9 @@ struct alloc_windows {
 	struct pkbpf_alloc_control *control;
 	struct uprobe_links links;
 	ARRAY_OF(struct probed_file) files;
+	ARRAY_OF(uint32_t) pids;
+	struct hash_map seen; /* hashes of process and file: those that were looked at */
+	uint64_t seed, next_look_ns;
 	const struct log *log;
 	pthread_t thread;
 	bool running;
@@ -88,6 +96,7 @@ int alloc_windows_new(struct pkbpf_bpf *skeleton, const struct kernel_types *typ
 	if (!windows)
 		return -ENOMEM;
 	windows->control = &skeleton->bss->alloc_control;
+	windows->seed = hash_random_seed();
 	windows->links.uses_multi =
 		kernel_types_find(types, BTF_KIND_STRUCT, KERNEL_TYPE_UPROBE_MULTI);
 	choose_programs(windows, skeleton);
@@ -110,6 +119,14 @@ struct search {
 	int found;
 	unsigned int left_out;
 };
+
+static uint64_t key_of(const struct search *search, const struct procfs_mapping *mapping)
+{
+	uint64_t words[] = {search->pid, mapping->inode,
+			    (uint64_t)mapping->device_major << 32 | mapping->device_minor};
+
+	return hash_bytes(words, sizeof(words), search->windows->seed);
+}
 
 static bool is_known(const struct search *search, const struct stat *status)
 {
@@ -153,29 +170,52 @@ static int add_file(struct search *search, int fd, const struct stat *status)
 static void search_mapping(void *context, const struct procfs_mapping *mapping)
 {
 	struct search *search = context;
+	struct hash_map *seen = &search->windows->seen;
+	uint64_t key = key_of(search, mapping);
 	struct stat status;
 	char path[96];
 	int fd;
 
-	if (!(mapping->protection & 4) || mapping->path[0] != '/')
+	if (!(mapping->protection & 4) || mapping->path[0] != '/' || hash_map_find(seen, key))
 		return;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", search->pid,
 		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
+	/* What is not remembered is looked at again. */
+	if (seen->count < MOST_SEEN)
+		hash_map_put(seen, key, 1);
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) || is_known(search, &status) ||
 	    add_file(search, fd, &status))
 		close(fd);
 }
 
+static int search_process(struct search *search)
+{
+	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return proc < 0 ? -errno : procfs_maps_read(proc, search->pid, search_mapping, search);
+}
+
+static void warn_of_left_out(const struct search *search, const struct log *log)
+{
+	if (search->left_out)
+		log_warning(log,
+			    "allocations of pid %u in %u more files with allocators are not "
+			    "watched: limit of %d files; choose fewer processes",
+			    search->pid, search->left_out, MOST_FILES);
+}
+
 int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct log *log,
 		      struct error *error)
 {
-	_cleanup_close_ int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct search search = {.windows = windows, .pid = pid};
-	int err = proc < 0 ? -errno : procfs_maps_read(proc, pid, search_mapping, &search);
+	uint32_t *added = array_add(&windows->pids);
+	int err = added ? search_process(&search) : -ENOMEM;
 
+	if (added)
+		*added = pid;
 	if (err < 0)
 		return error_set(error, -err, "cannot read the mappings of pid %u: %s", pid,
 				 strerror(-err));
@@ -185,12 +225,32 @@ int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct 
 			"cannot watch allocations of pid %u: %d files with allocators, the "
 			"most, are those of processes before it; choose fewer",
 			pid, MOST_FILES);
-	if (search.left_out)
-		log_warning(log,
-			    "allocations of pid %u in %u more files with allocators are not "
-			    "watched: limit of %d files; choose fewer processes",
-			    pid, search.left_out, MOST_FILES);
+	warn_of_left_out(&search, log);
 	return search.found;
+}
+
+/* Files that were mapped since the last look: libraries opened late, another program. */
+static void look_again(struct alloc_windows *windows)
+{
+	uint64_t begun_ns = clock_now_ns(), ended_ns;
+
+	if (begun_ns < windows->next_look_ns)
+		return;
+	array_foreach(&windows->pids, pid) {
+		struct search search = {.windows = windows, .pid = *pid};
+
+		/* One that has ended maps nothing any more. */
+		if (search_process(&search) < 0)
+			continue;
+		warn_of_left_out(&search, windows->log);
+		if (search.found)
+			log_info(windows->log,
+				 "pid %u has mapped %d more allocators, which are watched from now "
+				 "on",
+				 *pid, search.found);
+	}
+	ended_ns = clock_now_ns();
+	windows->next_look_ns = ended_ns + LOOK_REST * (ended_ns - begun_ns);
 }
 
 /* One link for all of a file, or one for each function. */
@@ -241,6 +301,7 @@ static void watch(struct alloc_windows *windows)
 	int err;
 
 	pthread_mutex_unlock(&windows->lock);
+	look_again(windows);
 	err = open_window(windows);
 	pthread_mutex_lock(&windows->lock);
 	if (!err)
@@ -315,6 +376,8 @@ void alloc_windows_free(struct alloc_windows *windows)
 		array_free(&file->sites.items);
 	}
 	array_free(&windows->files);
+	array_free(&windows->pids);
+	hash_map_done(&windows->seen);
 	pthread_cond_destroy(&windows->wake);
 	pthread_mutex_destroy(&windows->lock);
 	free(windows);

@@ -20,8 +20,9 @@ struct alloc_windows;
 /* Before the programs are loaded. interval_bytes: mean distance of samples; 0: the default. */
 int alloc_windows_new(struct pkbpf_bpf *skeleton, const struct kernel_types *types,
 		      uint64_t interval_bytes, struct alloc_windows **ret_windows);
-/* The allocators in the files that a process has mapped; warns of files beyond the limit. Returns
- * the number of allocators, or a negative errno with the sentence. */
+/* The allocators in the files that a process has mapped, and those that it maps later, which are
+ * looked for before each window; warns of files beyond the limit. Returns the number of allocators,
+ * or a negative errno with the sentence. */
 int alloc_windows_add(struct alloc_windows *windows, uint32_t pid, const struct log *log,
 		      struct error *error);
 /* The programs are loaded. */
