@@ -15,6 +15,7 @@
 #include "capture/perf_event.h"
 #include "capture/tracing_program.h"
 #include "event/encoder.h"
+#include "source/fault_sums.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"
 #include "source/source_table.h"
@@ -38,8 +39,8 @@ _Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them
  * last, and those that happened to end in another process. */
 #define PERIODS_NOT_SEEN 4
 
-/* Capacities: threads alive when the interval begins; processes with faults not yet sent;
- * processes with announced periods. 64, 96 and 80 bytes each. */
+/* Capacities: threads alive when the interval begins; processes with faults that live or were not
+ * yet sent; processes with announced periods. 64, 96 and 80 bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
 /* Threads that the end of the interval finds exiting, plus threads that exit while one of those
@@ -57,6 +58,7 @@ struct source {
 	struct per_cpu_events minor, major;
 	struct perf_event_attr minor_attr, major_attr;
 	struct bpf_link *iterator, *exec, *exit;
+	struct fault_sums sums;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 };
@@ -68,6 +70,7 @@ static void faults_free(struct source *source)
 	faults_detach(source);
 	bpf_link__destroy(source->iterator);
 	bpf_link__destroy(source->exec);
+	fault_sums_done(&source->sums);
 	event_buffer_done(&source->buffer);
 	free(source);
 }
@@ -266,41 +269,66 @@ static int send_process(struct source *source, uint32_t pid,
 	return send_number(source, &view, process->major, announced);
 }
 
-/* Sends and forgets processes. Unless `all` is set, only exited ones, whose counts are final. */
-static int drain(struct source *source, bool all, uint64_t time_ns)
+/* Sends what was added since the last time. Returns 1, 0 (nothing) or a negative errno. */
+static int drain_process(struct source *source, uint32_t pid, struct lost_view *undivided)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	int fd = bpf_map__fd(skeleton->maps.fault_processes),
-	    announced_fd = bpf_map__fd(skeleton->maps.fault_announced);
-	struct pkbpf_fault_announced announced;
+	/* No entry: no period of this process was announced, or the map was full. */
+	struct pkbpf_fault_announced announced = {0};
 	struct pkbpf_fault_process process;
-	uint32_t key, next;
-	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0, is_full;
-	struct lost_view undivided = {.time_ns = time_ns, .cause = PKBPF_COUNTER_FAULTS_UNDIVIDED};
-	int err = 0;
+	bool is_full;
+	int added, err;
 
-	for (uint32_t i = 0; more && !err && i < PROCESSES; i++) {
+	/* Announced first: these are part of the exact numbers, at the next cut or the exit. */
+	bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.fault_announced), &pid, &announced);
+	if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.fault_processes), &pid, &process))
+		return 0;
+	is_full =
+		__atomic_load_n(&skeleton->bss->faults_control.announced_is_full, __ATOMIC_RELAXED);
+	added = fault_sums_take(&source->sums, pid, &process, &announced);
+	if (added <= 0)
+		return added;
+	err = send_process(source, pid, &process, is_full ? NULL : &announced, undivided->time_ns);
+	undivided->count += is_full && !err;
+	return err ? err : added;
+}
+
+static void forget_process(struct source *source, uint32_t pid)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	bpf_map_delete_elem(bpf_map__fd(skeleton->maps.fault_processes), &pid);
+	bpf_map_delete_elem(bpf_map__fd(skeleton->maps.fault_announced), &pid);
+	fault_sums_forget(&source->sums, pid);
+}
+
+/* Sends the numbers of processes. Unless `all` is set, only of ended ones, whose numbers are final:
+ * these are forgotten, and where room gets short those to which nothing was added. */
+static int drain(struct source *source, bool all, uint64_t time_ns)
+{
+	int fd = bpf_map__fd(session_skeleton(source->session)->maps.fault_processes), err = 0;
+	struct lost_view undivided = {.time_ns = time_ns, .cause = PKBPF_COUNTER_FAULTS_UNDIVIDED};
+	uint32_t key, next;
+	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0;
+
+	bool is_crowded = source->sums.items.count > PROCESSES / 2;
+
+	for (uint32_t i = 0; more && err >= 0 && i < PROCESSES; i++) {
+		bool has_ended;
+
 		key = next;
 		more = bpf_map_get_next_key(fd, &key, &next) == 0;
-		if (!all && (kill((pid_t)key, 0) == 0 || errno != ESRCH))
+		/* Before its numbers are read. */
+		has_ended = kill((pid_t)key, 0) && errno == ESRCH;
+		if (!all && !has_ended)
 			continue;
-		if (bpf_map_lookup_elem(fd, &key, &process))
-			continue;
-		/* No entry: no period of this process was announced, or the map was full. */
-		announced = (struct pkbpf_fault_announced){0};
-		bpf_map_lookup_elem(announced_fd, &key, &announced);
-		is_full = __atomic_load_n(&skeleton->bss->faults_control.announced_is_full,
-					  __ATOMIC_RELAXED);
-		err = send_process(source, key, &process, is_full ? NULL : &announced, time_ns);
-		if (err)
-			continue;
-		undivided.count += is_full;
-		bpf_map_delete_elem(fd, &key);
-		bpf_map_delete_elem(announced_fd, &key);
+		err = drain_process(source, key, &undivided);
+		if (err >= 0 && (has_ended || (is_crowded && !err)))
+			forget_process(source, key);
 	}
-	if (undivided.count && !err)
+	if (undivided.count && err >= 0)
 		err = event_encode_lost(&source->buffer, &undivided);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 static int faults_poll(struct source *source)
