@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/session/session_private.h"
+#include "capture/session/target_entry.h"
 #include "capture/session/target_tree.h"
 #include "process/cgroup/cgroup.h"
 #include "process/procfs_status.h"
@@ -42,14 +43,6 @@ int session_copy_options(struct session *session, const struct session_options *
 	return 0;
 }
 
-static struct pkbpf_target target_of(uint32_t tid, enum pkbpf_target_reason reason)
-{
-	return (struct pkbpf_target){
-		.start_ns = procfs_start_ticks("/proc", tid) * PKBPF_TICK_NS,
-		.reason = reason,
-	};
-}
-
 /* Adds the pids from index `first` of the list on. */
 static int add_target_pids(const struct session *session, size_t first,
 			   enum pkbpf_target_reason reason, struct error *error)
@@ -58,7 +51,7 @@ static int add_target_pids(const struct session *session, size_t first,
 
 	for (size_t i = first; i < session->pids.count; i++) {
 		uint32_t pid = session->pids.items[i];
-		struct pkbpf_target target = target_of(pid, reason);
+		struct pkbpf_target target = target_entry_of("/proc", pid, reason);
 
 		if (bpf_map_update_elem(fd, &pid, &target, BPF_ANY))
 			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid,
@@ -119,7 +112,8 @@ int session_fill_targets(struct session *session, struct error *error)
 	if (err)
 		return err;
 	for (size_t i = 0; i < options->tid_count; i++) {
-		struct pkbpf_target target = target_of(options->tids[i], PKBPF_TARGET_NAMED);
+		struct pkbpf_target target =
+			target_entry_of("/proc", options->tids[i], PKBPF_TARGET_NAMED);
 
 		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids),
 					&options->tids[i], &target, BPF_ANY))
@@ -131,19 +125,23 @@ int session_fill_targets(struct session *session, struct error *error)
 	return err;
 }
 
+static void forget_if_ended(int map_fd, uint32_t tid)
+{
+	struct pkbpf_target entry;
+	bool has_ended = kill((pid_t)tid, 0) && errno == ESRCH;
+
+	if (bpf_map_lookup_elem(map_fd, &tid, &entry) == 0 &&
+	    (has_ended || target_entry_is_stale("/proc", tid, &entry)))
+		bpf_map_delete_elem(map_fd, &tid);
+}
+
 void session_forget_ended_targets(const struct session *session)
 {
-	for (size_t i = 0; i < session->pids.count; i++) {
-		uint32_t pid = session->pids.items[i];
-
-		if (kill((pid_t)pid, 0) && errno == ESRCH)
-			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_pids), &pid);
-	}
-	for (size_t i = 0; i < session->options.tid_count; i++) {
-		if (kill((pid_t)session->tids[i], 0) && errno == ESRCH)
-			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_tids),
-					    &session->tids[i]);
-	}
+	for (size_t i = 0; i < session->pids.count; i++)
+		forget_if_ended(bpf_map__fd(session->skeleton->maps.target_pids),
+				session->pids.items[i]);
+	for (size_t i = 0; i < session->options.tid_count; i++)
+		forget_if_ended(bpf_map__fd(session->skeleton->maps.target_tids), session->tids[i]);
 	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
 }
 
