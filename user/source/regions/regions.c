@@ -418,7 +418,7 @@ static int regions_poll(struct source *source)
 		function_set_poll(source->functions, source->row_table.items,
 				  source->row_table.count);
 	if (source->syscalls)
-		syscall_set_poll(source->syscalls, source->row_table.items,
+		syscall_set_poll(source->syscalls, now_ns, source->row_table.items,
 				 source->row_table.count);
 	if (source->kernel)
 		kernel_set_poll(source->kernel, source->row_table.items, source->row_table.count);
@@ -446,9 +446,8 @@ static int regions_cut(struct source *source, uint64_t until_ns)
 	int err = drain(source, true);
 
 	(void)until_ns;
-	/* The largest value of each slice. */
-	for (uint32_t i = 0; i < source->rows.count && !err; i++)
-		((volatile struct pkbpf_span_row *)source->row_table.items)[i].max_ns = 0;
+	if (!err)
+		region_rows_begin_slice(&source->rows);
 	return err;
 }
 

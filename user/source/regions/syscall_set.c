@@ -29,7 +29,7 @@
 
 struct syscall {
 	bool wanted;
-	uint64_t hits, cost_ns; /* in all, and since the last poll */
+	uint64_t cost_ns; /* since the last poll */
 };
 
 struct syscall_set {
@@ -95,7 +95,9 @@ static uint64_t take_hits(struct syscall_set *set, uint32_t number)
 	struct syscall *call = &set->calls[number];
 	uint64_t hits = __atomic_exchange_n((uint64_t *)&site->hits, 0, __ATOMIC_RELAXED);
 
-	call->hits += hits;
+	/* Programs that saw it before it was let go. */
+	if (site->role == PKBPF_SITE_OFF)
+		hits = 0;
 	call->cost_ns = hits * (site->role == PKBPF_SITE_CALL ? MEASURED_NS : COUNTED_NS);
 	return call->cost_ns;
 }
@@ -120,9 +122,10 @@ static void give_way(struct syscall_set *set, uint32_t number, struct pkbpf_span
 		    site->name);
 }
 
-void syscall_set_poll(struct syscall_set *set, struct pkbpf_span_row *rows, uint32_t row_count)
+void syscall_set_poll(struct syscall_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		      uint32_t row_count)
 {
-	uint64_t now_ns = clock_now_ns(), time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
+	uint64_t time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
 	bool is_first = !set->polled_ns;
 
 	if (!set->sites || time_ns < NEW_REST_MS * NS_PER_MS / 2)

@@ -35,7 +35,8 @@ void syscall_set_choose(struct pkbpf_bpf *skeleton, bool wanted);
 int syscall_set_attach(struct syscall_set *set, struct pkbpf_bpf *skeleton,
 		       struct pkbpf_span_site *sites, struct error *error);
 /* Holds the cost against the budget. rows: those of calls that are let go get a mark. */
-void syscall_set_poll(struct syscall_set *set, struct pkbpf_span_row *rows, uint32_t row_count);
+void syscall_set_poll(struct syscall_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		      uint32_t row_count);
 /* How long until the next poll. */
 int syscall_set_rest_ms(const struct syscall_set *set);
 void syscall_set_detach(struct syscall_set *set);
