@@ -218,6 +218,25 @@ static void the_next_one_has_only_what_came_since(void **state)
 	assert_int_equal(view.record->max_ns, 5000);
 }
 
+static void a_slice_has_the_longest_of_its_own(void **state)
+{
+	(void)state;
+	add_row(0, ALIVE, "step", PKBPF_NO_ROW);
+	add_row(1, ALIVE, "late", PKBPF_NO_ROW);
+	leave(0, 5000);
+	leave(1, 3000);
+	drain();
+	/* It ends between the last record of a slice and the begin of the next one. */
+	leave(1, 9000);
+	region_rows_begin_slice(&rows);
+	assert_int_equal(table[0].max_ns, 0);
+	leave(0, 2000);
+	drain();
+	assert_int_equal(record_at(0).record->max_ns, 2000);
+	assert_int_equal(record_at(1).record->count, 1);
+	assert_int_equal(record_at(1).record->max_ns, 9000);
+}
+
 static void each_kind_of_news_makes_a_record(void **state)
 {
 	(void)state;
@@ -372,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		test(a_record_has_what_was_added_and_its_path),
 		test(the_next_one_has_only_what_came_since),
+		test(a_slice_has_the_longest_of_its_own),
 		test(each_kind_of_news_makes_a_record),
 		test(open_regions_are_said_each_time),
 		test(a_broken_chain_makes_no_record),

@@ -75,7 +75,7 @@ static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_
 		take((const volatile uint64_t *)&row->self_ns, (uint64_t *)&sent->self_ns);
 	record->total_ns =
 		take((const volatile uint64_t *)&row->total_ns, (uint64_t *)&sent->total_ns);
-	record->max_ns = row->max_ns;
+	record->max_ns = sent->max_ns = row->max_ns;
 	record->items = take((const volatile uint64_t *)&row->items, (uint64_t *)&sent->items);
 	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
 		record->part_ns[i] = take((const volatile uint64_t *)&row->part_ns[i],
@@ -137,6 +137,19 @@ int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_bu
 			err = send_row(rows, i, now_ns, buffer);
 	}
 	return err;
+}
+
+void region_rows_begin_slice(struct region_rows *rows)
+{
+	for (uint32_t i = 0; i < rows->count; i++) {
+		uint64_t *max_ns = (uint64_t *)&rows->rows[i].max_ns,
+			 sent_ns = rows->sent[i].max_ns;
+
+		rows->sent[i].max_ns = 0;
+		/* A larger one that came since is the new slice's. */
+		__atomic_compare_exchange_n(max_ns, &sent_ns, 0, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	}
 }
 
 /* Regions that their process will never end. */

@@ -23,6 +23,9 @@ typedef bool region_ended_fn(const void *context, uint32_t pid);
 
 /* Appends a record for each row that has changed. -ENOMEM: the rest waits for the next call. */
 int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_buffer *buffer);
+/* After a drain: the longest region of each row begins anew, but for one that the drain has not
+ * seen. */
+void region_rows_begin_slice(struct region_rows *rows);
 uint32_t region_rows_used(const struct region_rows *rows);
 /* Frees rows of processes that have ended and been drained, for others; descriptors of maps: the
  * index of the rows, the queue of free ones, regions by id. */
