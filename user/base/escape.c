@@ -177,29 +177,43 @@ void escape_csv(FILE *out, const char *text)
 		fputc('"', out);
 }
 
+/* Returns the length of the character in the text. */
+static size_t write_markup(FILE *out, const char *text)
+{
+	uint32_t character;
+	size_t length = utf8_next(text, &character);
+
+	if (character == INVALID || character == 0xfffe || character == 0xffff)
+		fputs("\xef\xbf\xbd", out); /* XML 1.0 allows none of these */
+	else if (is_control(character) || is_invisible(character))
+		fputc('?', out);
+	else if (character == '&')
+		fputs("&amp;", out);
+	else if (character == '<')
+		fputs("&lt;", out);
+	else if (character == '>')
+		fputs("&gt;", out);
+	else if (character == '"')
+		fputs("&quot;", out);
+	else if (character == '\'')
+		fputs("&#39;", out);
+	else
+		fwrite(text, 1, length, out);
+	return length;
+}
+
 void escape_markup(FILE *out, const char *text)
 {
-	while (*text) {
-		uint32_t character;
-		size_t length = utf8_next(text, &character);
+	while (*text)
+		text += write_markup(out, text);
+}
 
-		if (character == INVALID || character == 0xfffe || character == 0xffff)
-			fputs("\xef\xbf\xbd", out); /* XML 1.0 allows none of these */
-		else if (is_control(character) || is_invisible(character))
-			fputc('?', out);
-		else if (character == '&')
-			fputs("&amp;", out);
-		else if (character == '<')
-			fputs("&lt;", out);
-		else if (character == '>')
-			fputs("&gt;", out);
-		else if (character == '"')
-			fputs("&quot;", out);
-		else if (character == '\'')
-			fputs("&#39;", out);
-		else
-			fwrite(text, 1, length, out);
-		text += length;
+void escape_markdown(FILE *out, const char *text)
+{
+	while (*text) {
+		if (strchr("\\`*_[]|~!#", *text))
+			fputc('\\', out);
+		text += write_markup(out, text);
 	}
 }
 

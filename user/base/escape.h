@@ -20,6 +20,9 @@ void escape_csv(FILE *out, const char *text);
 /* Writes text with & < > " ' as entities, controls and invisible characters as '?', invalid UTF-8
  * as U+FFFD. */
 void escape_markup(FILE *out, const char *text);
+/* The same as text of Markdown: nothing in it is emphasis, a link, an image or the end of a cell.
+ */
+void escape_markdown(FILE *out, const char *text);
 /* Writes `text` as code of Markdown that may stand in a table, cut to 200 bytes: a ` becomes a
  * quote. */
 void escape_markdown_code(FILE *out, const char *text);

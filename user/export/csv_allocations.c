@@ -8,10 +8,12 @@
 #include "base/cleanup.h"
 #include "base/unused.h"
 #include "export/csv_cells.h"
+#include "export/folded_frame.h"
 #include "export/formats.h"
 #include "rows/heap_place.h"
 
-#define FRAMES_MAX 256
+#define FRAMES_MAX 1024
+#define NAME_SIZE  4096
 
 #define HEADING                                                                                    \
 	"pid,comm,function,file,line,stack,allocated_bytes,allocated_error_bytes,"                 \
@@ -52,21 +54,26 @@ static void write_function(struct writing *writing, const struct heap_place *pla
 		csv_text(&writing->cells, "");
 }
 
-/* "main;work;malloc", root first; of deeper stacks the frames at the leaf. */
+/* "main;work;malloc", root first, as in folded stacks; of deeper stacks the frames at the leaf. */
 static int write_stack(struct writing *writing, const struct heap_place *place)
 {
 	uint32_t functions[FRAMES_MAX];
 	size_t count = function_table_stack(writing->functions, writing->profile, place->stack,
 					    functions, FRAMES_MAX);
 	_cleanup_free_ char *text = NULL;
+	char name[NAME_SIZE];
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return -ENOMEM;
-	for (size_t i = count < FRAMES_MAX ? count : FRAMES_MAX; i-- > 0;)
-		fprintf(out, "%s%s", function_table_get(writing->functions, functions[i])->name,
-			i ? ";" : "");
+	if (count > FRAMES_MAX)
+		fprintf(out, "[%zu more frames];", count - FRAMES_MAX);
+	for (size_t i = count < FRAMES_MAX ? count : FRAMES_MAX; i-- > 0;) {
+		folded_frame(name, sizeof(name),
+			     function_table_get(writing->functions, functions[i])->name);
+		fprintf(out, "%s%s", name, i ? ";" : "");
+	}
 	if (fclose(out) != 0)
 		return -ENOMEM;
 	csv_text(&writing->cells, text);

@@ -26,22 +26,22 @@ static void write_findings(const struct findings *findings, FILE *out)
 		fputs(finding->is_alarm ? "- **" : "- ", out);
 		escape_markdown_code(out, finding->who[0] ? finding->who : finding->rule);
 		fputs(finding->is_alarm ? "** " : " ", out);
-		escape_markup(out, finding->cause);
+		escape_markdown(out, finding->cause);
 		if (finding->place[0]) {
 			fputs(" in ", out);
 			escape_markdown_code(out, finding->place);
 		}
 		if (finding->by[0]) {
 			fputs(", ", out);
-			escape_markup(out, finding->by);
+			escape_markdown(out, finding->by);
 		}
 		if (finding->evidence[0]) {
 			fputs("; ", out);
-			escape_markup(out, finding->evidence);
+			escape_markdown(out, finding->evidence);
 		}
 		if (finding->next[0]) {
 			fputs(". Next: ", out);
-			escape_markup(out, finding->next);
+			escape_markdown(out, finding->next);
 		}
 		fputc('\n', out);
 	}

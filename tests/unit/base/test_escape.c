@@ -215,6 +215,19 @@ static void markup_is_escaped(void **state)
 	check_stream(escape_markup, cases, ARRAY_SIZE(cases));
 }
 
+static void text_of_markdown_means_nothing(void **state)
+{
+	static const struct escape_case cases[] = {
+		{"__init__ of *p", "\\_\\_init\\_\\_ of \\*p"},
+		{"![x](//a.b/c)", "\\!\\[x\\](//a.b/c)"},
+		{"a|b `c` ~d~ #1 \\", "a\\|b \\`c\\` \\~d\\~ \\#1 \\\\"},
+		{"<b>\n\xff", "&lt;b&gt;?" U_FFFD},
+		{"3.5 ms, 12 %", "3.5 ms, 12 %"},
+	};
+
+	check_stream(escape_markdown, cases, ARRAY_SIZE(cases));
+}
+
 static void code_of_markdown_cannot_be_left(void **state)
 {
 	static const struct escape_case cases[] = {
@@ -272,6 +285,7 @@ int main(void)
 		cmocka_unit_test(json_strings_are_escaped),
 		cmocka_unit_test(csv_cells_are_quoted_and_defused),
 		cmocka_unit_test(markup_is_escaped),
+		cmocka_unit_test(text_of_markdown_means_nothing),
 		cmocka_unit_test(code_of_markdown_cannot_be_left),
 		cmocka_unit_test(bytes_are_padded_base64),
 		cmocka_unit_test(uris_have_plain_characters_alone),

@@ -118,7 +118,7 @@ static const struct fake_symbol symbols[] = {
 	 .path = APP,
 	 .start = 0x1100,
 	 .end = 0x1200,
-	 .lines = {{.function = "=work(a, \"b\")", .file = "/src/a,b.c", .line = 9}}},
+	 .lines = {{.function = "=work(a[u8; 4], \"b\")", .file = "/src/a,b.c", .line = 9}}},
 	{.space = FRAME_KERNEL, .start = 0x100, .end = 0x200, .lines = {{.function = "sys_read"}}},
 };
 
@@ -213,7 +213,7 @@ static void lines_have_their_weights(void **state)
 	text = fake_profile_write(&fake, "csv-lines", NULL);
 	fake_profile_done(&fake);
 	assert_int_equal(count_lines(text), 1 + 2);
-	find_record(text, "function", "'=work(a, \"b\")", &heading, &record);
+	find_record(text, "function", "'=work(a[u8; 4], \"b\")", &heading, &record);
 	assert_cells(&heading, &record, inner, ARRAY_SIZE(inner));
 	free(text);
 }
@@ -278,7 +278,7 @@ static void allocations_have_place_and_growth(void **state)
 		{"growth_bytes", "100"},
 	};
 	static const char *const deeper[][2] = {
-		{"stack", "main;=work(a, \"b\");sys_read"},
+		{"stack", "main;=work(a[u8: 4], \"b\");sys_read"},
 		{"growth_bytes", ""},
 	};
 	static struct record heading, record;
