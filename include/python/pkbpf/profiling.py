@@ -22,6 +22,7 @@ import html
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -52,15 +53,15 @@ def command(program: str | None = None) -> list[str]:
     return words
 
 
-def _number(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
+_TEXTS = {"kind", "function", "module", "file", "region", "comm", "container", "name"}
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def _value(column: str, text: str) -> Any:
+    # Functions are called nan and inf, programs 7.
+    if column in _TEXTS or column.startswith("hottest.") or not _NUMBER.fullmatch(text):
         return text or None
+    return float(text) if "." in text else int(text)
 
 
 def _remove(folder: str, pid: int) -> None:
@@ -125,7 +126,11 @@ class Profile:
     def run(self, seconds: float) -> Profile:
         """Profiles this process for so long; returns itself."""
         self._start(["--duration", f"{seconds:g}"])
-        self._finish()
+        try:
+            self._finish()
+        except KeyboardInterrupt:  # it is in a session of its own, and would go on
+            self._stop()
+            raise
         return self
 
     def __enter__(self) -> Profile:
@@ -137,9 +142,13 @@ class Profile:
             raise
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self._stop()
-        self._finish()
+    def __exit__(self, kind: object, *exception: object) -> None:
+        try:
+            self._stop()
+            self._finish()
+        except (Error, subprocess.CalledProcessError):
+            if kind is None:  # else the program's own exception is the one to see
+                raise
 
     # ---- figures ----
 
@@ -163,7 +172,7 @@ class Profile:
             self.save(path, *options)
             with open(path, newline="", encoding="utf-8") as file:
                 rows = csv.DictReader(file)
-                self._tables[name] = [{key: _number(value) for key, value in row.items()} for row in rows]
+                self._tables[name] = [{key: _value(key, value) for key, value in row.items()} for row in rows]
         return self._tables[name]
 
     @property

@@ -113,6 +113,29 @@ class Profiles(unittest.TestCase):
         self.assertRaises(KeyboardInterrupt, p.__enter__)
         p._process.wait(30)
 
+    def test_ctrl_c_in_a_duration_ends_the_profiler(self):
+        with unittest.mock.patch.object(pkbpf.Profile, "_finish", side_effect=KeyboardInterrupt):
+            with unittest.mock.patch.object(pkbpf.Profile, "_stop") as stop:
+                self.assertRaises(KeyboardInterrupt, pkbpf.profile, 3600)
+        stop.assert_called_once_with()
+
+    def test_an_error_of_the_profiler_hides_no_exception(self):
+        for raised, seen in ((KeyError, KeyError), (None, pkbpf.Error)):
+            with self.assertRaises(seen):
+                with pkbpf.profile() as p:
+                    p._process.kill()
+                    if raised:
+                        raise raised
+
+    def test_names_are_no_numbers(self):
+        rows = 'kind,function,self,self_percent\r\ncpu,nan,3,42.5\r\ncpu,1_000,-1,1e5\r\ncpu,7,0,\r\n'
+        p = pkbpf.profile(duration=0.5)
+        with unittest.mock.patch.object(pkbpf.Profile, "save", lambda self, path, *_: pathlib.Path(path).write_text(rows)):
+            table = p.functions
+        self.assertEqual([row["function"] for row in table], ["nan", "1_000", "7"])
+        self.assertEqual([row["self"] for row in table], [3, -1, 0])
+        self.assertEqual([row["self_percent"] for row in table], [42.5, "1e5", None])
+
     def test_errors_have_the_reason(self):
         os.environ["FAKE_FAILS"] = "cannot profile: needs root"
         with self.assertRaisesRegex(pkbpf.Error, "status 5: pkbpf: cannot profile: needs root"):
