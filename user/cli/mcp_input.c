@@ -51,7 +51,7 @@ static void drop_long(struct mcp_input *input, const char *end)
 {
 	if (end || input->size - input->begin <= MCP_MESSAGE_MAX)
 		return;
-	input->size = input->begin = 0;
+	input->size = input->begin = input->looked = 0;
 	input->is_too_long = true;
 }
 
@@ -64,6 +64,7 @@ static bool take_line(struct mcp_input *input, const char *end, const char **ret
 	*ret_line = input->bytes + input->begin;
 	*ret_size = end ? (size_t)(end - *ret_line) : input->size - input->begin;
 	input->begin += *ret_size + (end != NULL);
+	input->looked = 0;
 	return true;
 }
 
@@ -101,12 +102,13 @@ bool mcp_input_cancels(struct mcp_input *input, const char *id)
 		;
 	if (input->size == input->begin)
 		return false;
-	line = input->bytes + input->begin;
+	line = input->bytes + input->begin + input->looked;
 	last = input->bytes + input->size;
 	while (line < last && (end = memchr(line, '\n', (size_t)(last - line)))) {
 		if (mcp_message_cancels(line, (size_t)(end - line), id))
 			return true;
 		line = end + 1;
+		input->looked = (size_t)(line - input->bytes) - input->begin;
 	}
 	return false;
 }

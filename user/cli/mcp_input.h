@@ -10,6 +10,7 @@ struct mcp_input { /* zero-initialised: standard input, of which nothing was rea
 	int fd;
 	char *bytes;
 	size_t begin, size, room; /* unread bytes are from begin to size */
+	size_t looked;		  /* of them, those that do not cancel the present request */
 	bool has_ended, is_too_long;
 };
 

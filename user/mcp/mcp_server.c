@@ -157,6 +157,15 @@ static char *answer_text(struct mcp_server *server, const struct request *reques
 				       text, "isError", is_error));
 }
 
+/* What was asked may stand in it, cut within a character. */
+static char *answer_refusal(struct mcp_server *server, const struct request *request,
+			    const struct error *error)
+{
+	char safe[sizeof(error->text)];
+
+	return answer_text(server, request, escape_terminal(safe, sizeof(safe), error->text), true);
+}
+
 static char *run_tool(struct mcp_server *server, const struct request *request,
 		      const struct mcp_tool *tool, const struct mcp_call *call)
 {
@@ -170,12 +179,9 @@ static char *run_tool(struct mcp_server *server, const struct request *request,
 	err = tool->run(call, &answer, &error);
 	if (answer.failed)
 		message = answer_error(request->id, RPC_INTERNAL, "out of memory", NULL);
-	else if (err < 0) {
-		char safe[sizeof(error.text)];
-
-		message = answer_text(server, request,
-				      escape_terminal(safe, sizeof(safe), error.text), true);
-	} else
+	else if (err < 0)
+		message = answer_refusal(server, request, &error);
+	else
 		message = answer_text(server, request, answer.text, false);
 	mcp_answer_done(&answer);
 	return message;
@@ -214,7 +220,7 @@ static char *answer_call(struct mcp_server *server, const struct request *reques
 		return answer_error(request->id, RPC_INVALID_PARAMS,
 				    "the arguments have more than 64 KiB", NULL);
 	if (mcp_call_read(tool, arguments, &call, &error) < 0)
-		return answer_text(server, request, error.text, true);
+		return answer_refusal(server, request, &error);
 	return run_tool(server, request, tool, &call);
 }
 

@@ -166,6 +166,30 @@ static void write_candidates(struct mcp_answer *answer, const struct mcp_stacks 
 		mcp_answer_row(answer, "  and %zu with less", count - CANDIDATE_MAX);
 }
 
+/* The one that has exactly this name: "f" beside "f [inlined]"; else one that is alone. NULL: none
+ * of them is meant more than others. */
+static const struct mcp_weight *choose(const struct mcp_stacks *stacks, const char *name,
+				       const struct mcp_weights *weights)
+{
+	array_foreach(&weights->items, each)
+		if (strcmp(string_pool_get(stacks->names, each->name), name) == 0)
+			return each;
+	return weights->items.count == 1 ? weights->items.items : NULL;
+}
+
+static void write_namesakes(struct mcp_answer *answer, const struct mcp_stacks *stacks,
+			    const char *kind, const struct mcp_weights *weights,
+			    const struct mcp_weight *chosen)
+{
+	char text[WEIGHT_SIZE];
+
+	array_foreach(&weights->items, each)
+		if (each != chosen)
+			mcp_answer_row(answer, "  not in these figures: %s: total %s",
+				       string_pool_get(stacks->names, each->name),
+				       weight_text(kind, each->total, stacks->weight, text));
+}
+
 /* Counts what was found in *found. */
 static int write_kind(const struct mcp_call *call, const char *kind, struct mcp_answer *answer,
 		      size_t *found, struct error *error)
@@ -178,11 +202,15 @@ static int write_kind(const struct mcp_call *call, const char *kind, struct mcp_
 		return err;
 	err = mcp_stacks_find(&stacks, call->text[MCP_NAME], &weights);
 	if (err == 0) {
+		const struct mcp_weight *chosen = choose(&stacks, call->text[MCP_NAME], &weights);
+
 		*found += weights.items.count;
-		if (weights.items.count > 1)
+		if (chosen)
+			err = write_function(answer, &stacks, kind, chosen->name);
+		if (chosen && !err)
+			write_namesakes(answer, &stacks, kind, &weights, chosen);
+		else if (weights.items.count && !err)
 			write_candidates(answer, &stacks, kind, &weights);
-		else if (weights.items.count)
-			err = write_function(answer, &stacks, kind, weights.items.items[0].name);
 		mcp_weights_done(&weights);
 	}
 	mcp_stacks_done(&stacks);

@@ -94,10 +94,14 @@ static void what_cancels_is_seen_among_other_lines(void **state)
 	assert_int_equal(write(ends[1], cancel, 20), 20);
 	assert_false(mcp_input_cancels(&input, "3"));
 	assert_int_equal(write(ends[1], cancel + 20, sizeof(cancel) - 21), sizeof(cancel) - 21);
-	assert_false(mcp_input_cancels(&input, "4"));
+	/* The first line is not looked at again. */
+	assert_int_equal(input.looked, 3);
 	assert_true(mcp_input_cancels(&input, "3"));
+	assert_false(mcp_input_cancels(&input, "4"));
+	assert_int_equal(input.looked, input.size - input.begin);
 	/* They are messages all the same. */
 	assert_line(&input, "{}");
+	assert_int_equal(input.looked, 0);
 	close(ends[1]);
 	/* The end of the input cancels nothing: its requests are still answered. */
 	assert_true(mcp_input_cancels(&input, "3"));

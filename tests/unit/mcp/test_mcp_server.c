@@ -198,6 +198,23 @@ static void a_call_that_fails_is_a_result(void **state)
 	json_decref(answer);
 }
 
+/* The name in the refusal is cut within a character. */
+static void a_refusal_is_valid_text(void **state)
+{
+#define FOUR "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+	json_t *answer =
+		ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{" META
+		    ",\"name\":\"findings\",\"arguments\":{\"x" FOUR FOUR FOUR FOUR FOUR FOUR
+		    "\":1}}}");
+	const json_t *content = json_array_get(mcp_json_at(answer, "result.content"), 0);
+
+	(void)state;
+	assert_true(json_is_true(mcp_json_at(answer, "result.isError")));
+	assert_non_null(strstr(mcp_json_text(content, "text"), "has no argument 'x"));
+	json_decref(answer);
+#undef FOUR
+}
+
 static void profiling_has_to_be_allowed(void **state)
 {
 	static const char list[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
@@ -260,6 +277,7 @@ int main(void)
 		cmocka_unit_test_setup(another_version_is_told_which_there_are, begin),
 		cmocka_unit_test_setup(large_arguments_are_refused, begin),
 		cmocka_unit_test_setup(a_call_that_fails_is_a_result, begin),
+		cmocka_unit_test_setup(a_refusal_is_valid_text, begin),
 		cmocka_unit_test_setup(profiling_has_to_be_allowed, begin),
 		cmocka_unit_test(a_request_is_cancelled_by_its_id),
 	};

@@ -202,6 +202,18 @@ static void functions_are_weighed(void **state)
 	assert_refused("functions", "{}", -EBADMSG, "cannot read the stacks");
 }
 
+static void a_name_beside_its_inlined_copies_can_be_asked_for(void **state)
+{
+	(void)state;
+	fake.offcpu = "";
+	fake.texts[MCP_STACKS] = "app;main;work 30\napp;main;work_[i] 10\napp;main;workers 5\n";
+	SAYS("function", "{\"name\":\"work\"}", "cpu of work: total 30 samples",
+	     "  not in these figures: work [inlined]: total 10 samples (22.2%)\n");
+	SAYS("function", "{\"name\":\"work [inlined]\"}",
+	     "cpu of work [inlined]: total 10 samples");
+	SAYS("function", "{\"name\":\"wor\"}", "3 functions have that in their names");
+}
+
 static void a_history_has_figures(void **state)
 {
 	(void)state;
@@ -262,6 +274,7 @@ int main(void)
 		cmocka_unit_test_setup(reports_are_told, begin),
 		cmocka_unit_test_setup(nothing_is_said_as_nothing, begin),
 		cmocka_unit_test_setup(functions_are_weighed, begin),
+		cmocka_unit_test_setup(a_name_beside_its_inlined_copies_can_be_asked_for, begin),
 		cmocka_unit_test_setup(a_history_has_figures, begin),
 		cmocka_unit_test_setup(a_long_series_has_means, begin),
 	};
