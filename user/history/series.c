@@ -175,9 +175,8 @@ int series_read(struct store *store, const struct series_question *question,
 
 bool figure_adds_up(const struct figure *figure)
 {
-	return figure->scope == FIGURE_OF_ROW && !figure->is_largest &&
-	       figure->unit != FIGURE_PERCENT && strcmp(figure->group, "threads") != 0 &&
-	       strncmp(figure->name, "rss", 3) != 0;
+	return figure->scope == FIGURE_OF_ROW && !figure->is_largest && !figure->is_level &&
+	       figure->unit != FIGURE_PERCENT;
 }
 
 /* Windows differ in length. */

@@ -32,7 +32,8 @@ struct figure {
 	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
 	bool is_rate;	    /* a part of the interval, of which a row may have lived a part */
 	bool is_largest;    /* of several rows the largest is told, else the sum */
-	bool is_activity;   /* rows in which no such figure has a value are left out of tables */
+	bool is_level;	  /* of a moment, or a rate: never divided by the length of the interval */
+	bool is_activity; /* rows in which no such figure has a value are left out of tables */
 	bool (*of_run)(const struct resource_rows *rows, double *ret_value);
 };
 

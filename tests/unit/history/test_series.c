@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "account_machine.h"
+#include "base/array.h"
 #include "history/series.h"
+#include "rows/figure_table.h"
 #include "temp_store.h"
 #include "temp_tree.h"
 
@@ -171,12 +173,51 @@ static void rows_of_csv_have_a_cell_for_each_group(void **state)
 	free(text);
 }
 
+static void levels_are_not_divided_by_seconds(void **state)
+{
+	static const struct {
+		const char *name;
+		bool adds_up;
+	} cases[] = {
+		{"cpu.total", true},
+		{"memory.minor_faults", true},
+		{"memory.heap_allocated", true},
+		{"memory.heap_allocations", true},
+		{"memory.rss_growth", true},
+		{"memory.oom_killed", true},
+		{"network.sent", true},
+		{"offcpu.waits", true},
+		{"memory.rss", false},
+		{"memory.rss_mean", false},
+		{"memory.rss_peak", false},
+		{"memory.private", false},
+		{"memory.swap", false},
+		{"memory.heap_live", false},
+		{"memory.heap_peak", false},
+		{"memory.heap_growth", false},
+		{"threads.alive", false},
+		{"threads.seen", false},
+		{"cpu.share", false},
+		{"offcpu.p99", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct figure *figure = figure_find(cases[i].name);
+
+		assert_non_null(figure);
+		if (figure_adds_up(figure) != cases[i].adds_up)
+			fail_msg("%s", cases[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_beyond_the_limit_are_one, setup, teardown),
 		cmocka_unit_test(rare_events_are_not_rounded_to_nothing),
 		cmocka_unit_test(values_have_the_unit_that_fits),
+		cmocka_unit_test(levels_are_not_divided_by_seconds),
 		cmocka_unit_test(rows_of_csv_have_a_cell_for_each_group),
 	};
 

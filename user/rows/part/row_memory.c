@@ -13,18 +13,19 @@ static const struct figure figures[] = {
 	FIGURE_ROW("memory", "major_faults", COUNT, memory.major_faults, ROW_HAS_USAGE,
 		   "major page faults", .is_activity = true),
 	FIGURE_ROW("memory", "rss", BYTES, memory.rss_bytes, ROW_HAS_RSS,
-		   "RSS at the end; shared memory counts in each process"),
+		   "RSS at the end; shared memory counts in each process", .is_level = true),
 	FIGURE_ROW("memory", "private", BYTES, memory.private_bytes, ROW_HAS_RSS,
-		   "resident memory at the end, neither of files nor shared"),
+		   "resident memory at the end, neither of files nor shared", .is_level = true),
 	FIGURE_ROW("memory", "rss_growth", SIGNED_BYTES, memory.rss_growth_bytes, ROW_HAS_RSS,
 		   "growth of RSS in the interval"),
 	FIGURE_ROW("memory", "rss_peak", BYTES, memory.peak_rss_bytes, ROW_HAS_PEAK,
 		   "peak RSS since the process started; of several processes the largest, or the "
 		   "sum of their RSS at the end if that is more",
-		   .is_largest = true),
+		   .is_largest = true, .is_level = true),
 	FIGURE_ROW("memory", "rss_mean", BYTES, memory.mean_rss_bytes, ROW_HAS_MEAN_RSS,
 		   "mean RSS while memory events are recorded; of several processes that of all "
-		   "together"),
+		   "together",
+		   .is_level = true),
 	FIGURE_ROW("memory", "oom_killed", COUNT, memory.oom_killed, ROW_HAS_PEAK,
 		   "processes killed by the OOM killer"),
 };

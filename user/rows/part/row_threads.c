@@ -5,9 +5,9 @@
 #include "rows/resource_rows.h"
 
 static const struct figure figures[] = {
-	FIGURE_ROW("threads", "alive", COUNT, threads, 0, "threads at the end"),
+	FIGURE_ROW("threads", "alive", COUNT, threads, 0, "threads at the end", .is_level = true),
 	FIGURE_ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE,
-		   "threads at any time in the interval"),
+		   "threads at any time in the interval", .is_level = true),
 };
 
 const struct row_part row_threads_part = {
