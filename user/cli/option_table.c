@@ -358,10 +358,11 @@ static const struct option_row rows[] = {
 	 .text = "The environment variable COLUMNS comes before the size of the terminal."},
 	{0, "top", "N", "rows per table with --full; default 10", OUTPUT, .form = OPTION_NUMBER,
 	 AT(top), .least = 1, .most = TOP_MAX},
-	{0, "by", "process|thread|container|comm|region",
+	{0, "by", "process|thread|container|comm|name|region",
 	 "rows of the resource tables; default process", OUTPUT, .form = OPTION_CHOICE, AT(by),
 	 .choices = rows_grouping_names,
-	 .text = "By region (as --region-frames): each has the time, samples and waits that were "
+	 .text = "By name: comms that differ in digits only are one, such as worker-*. "
+		 "By region (as --region-frames): each has the time, samples and waits that were "
 		 "in it and in no region inside of it, \"[no region]\" the rest; regions with an "
 		 "id, and those of asyncio that interleave, have no time of their own."},
 	{0, "fail-if", "EXPR",

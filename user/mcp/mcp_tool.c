@@ -79,7 +79,7 @@ static const struct {
 };
 
 static const char *const kinds[] = {"cpu", "offcpu", "blockio", "faults", NULL};
-static const char *const groups[] = {"process", "thread", "container", "comm", NULL};
+static const char *const groups[] = {"process", "thread", "container", "comm", "name", NULL};
 static const char *const orders[] = {"self", "total", NULL};
 
 static const char *const *choices_of(size_t argument)

@@ -71,6 +71,7 @@ static void write_heading(const struct summary *summary)
 		[ROWS_BY_THREAD] = {"Thread", "Threads"},
 		[ROWS_BY_CONTAINER] = {"Container or unit", "Containers and units"},
 		[ROWS_BY_COMM] = {"Comm", "Comms"},
+		[ROWS_BY_NAME] = {"Name", "Names"},
 		[ROWS_BY_REGION] = {"Region", "Regions"},
 	};
 	const struct resource_rows *rows = summary->rows;

@@ -5,7 +5,8 @@
 #include "report/text_rows.h"
 #include "rows/human.h"
 
-#define ALL_BUT_THREADS (1U << ROWS_BY_PROCESS | 1U << ROWS_BY_CONTAINER | 1U << ROWS_BY_COMM)
+#define OF_PROCESSES	(1U << ROWS_BY_CONTAINER | 1U << ROWS_BY_COMM | 1U << ROWS_BY_NAME)
+#define ALL_BUT_THREADS (1U << ROWS_BY_PROCESS | OF_PROCESSES)
 
 static void cell_processes(struct text_table *table, const struct resource_row *row)
 {
@@ -80,9 +81,7 @@ static const struct row_column memory_columns[] = {
 	{{.title = "container or unit", .left = true, .max_columns = 30, .flexible = true},
 	 .cell = text_rows_container,
 	 .groupings = 1U << ROWS_BY_PROCESS | 1U << ROWS_BY_THREAD},
-	{{.title = "processes"},
-	 .cell = cell_processes,
-	 .groupings = 1U << ROWS_BY_CONTAINER | 1U << ROWS_BY_COMM},
+	{{.title = "processes"}, .cell = cell_processes, .groupings = OF_PROCESSES},
 	{{.title = "threads"}, .cell = cell_threads},
 	{{.title = "in interval", .left = true, .expendable = 6}, .cell = cell_life},
 	{{.title = "minflt"}, .figure = "memory.minor_faults"},

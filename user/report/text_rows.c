@@ -17,7 +17,7 @@ DEFINE_CLEANUP(struct text_table *, text_table_free)
 #define FOR_PROCESS   (1U << ROWS_BY_PROCESS)
 #define FOR_THREAD    (1U << ROWS_BY_THREAD)
 #define FOR_CONTAINER (1U << ROWS_BY_CONTAINER)
-#define FOR_COMM      (1U << ROWS_BY_COMM)
+#define FOR_COMM      (1U << ROWS_BY_COMM | 1U << ROWS_BY_NAME)
 #define FOR_REGION    (1U << ROWS_BY_REGION)
 
 static void cell_number(struct text_table *table, uint32_t number)

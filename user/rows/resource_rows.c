@@ -19,7 +19,7 @@
 const char *const rows_grouping_names[ROWS_BY_COUNT + 1] = {
 	[ROWS_BY_PROCESS] = "process",	   [ROWS_BY_THREAD] = "thread",
 	[ROWS_BY_CONTAINER] = "container", [ROWS_BY_COMM] = "comm",
-	[ROWS_BY_REGION] = "region",
+	[ROWS_BY_NAME] = "name",	   [ROWS_BY_REGION] = "region",
 };
 
 const char *rows_grouping_name(enum rows_by by)

@@ -47,6 +47,7 @@ enum rows_by {
 	ROWS_BY_THREAD,
 	ROWS_BY_CONTAINER,
 	ROWS_BY_COMM,
+	ROWS_BY_NAME, /* comms that differ in digits only */
 	/* Of each the time and the stacks that regions inside of it did not have. */
 	ROWS_BY_REGION,
 	ROWS_BY_COUNT,

@@ -51,16 +51,39 @@ uint32_t rows_work_named_row(struct rows_work *work, const char *name)
 	return row ? (uint32_t)*row : NO_ROW;
 }
 
+/* Digits of a comm number its instances: pool-1-worker-7 is pool-*-worker-*. */
+static void name_without_digits(char name[ROW_NAME_SIZE], const char *comm)
+{
+	size_t length = 0;
+
+	for (; *comm && length + 1 < ROW_NAME_SIZE; comm++) {
+		if (*comm < '0' || *comm > '9')
+			name[length++] = *comm;
+		else if (!length || name[length - 1] != '*')
+			name[length++] = '*';
+	}
+	name[length] = '\0';
+}
+
 uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm,
 			       uint64_t cgroup_id)
 {
 	struct resource_row who = {0};
+	char name[ROW_NAME_SIZE];
 	uint32_t row;
 
 	name_container(work, cgroup_id, &who);
 	switch (work->rows->by) {
 	case ROWS_BY_CONTAINER:
 		row = rows_work_named_row(work, who.container[0] ? who.container : "[unknown]");
+		break;
+	case ROWS_BY_NAME:
+		name_without_digits(name, comm);
+		row = rows_work_named_row(work, name);
+		/* One that all have stays as it is: python3, cc1. */
+		if (row != NO_ROW && work->items.items[row].name[0] &&
+		    strcmp(work->items.items[row].name, comm) != 0)
+			comm = name;
 		break;
 	case ROWS_BY_COMM:
 		row = rows_work_named_row(work, comm);
@@ -79,7 +102,7 @@ uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char 
 		return row;
 	}
 	snprintf(work->items.items[row].name, sizeof(work->items.items[row].name), "%s", comm);
-	if (work->rows->by != ROWS_BY_COMM) {
+	if (work->rows->by != ROWS_BY_COMM && work->rows->by != ROWS_BY_NAME) {
 		/* Numbers above those of processes stand for nobody in particular. */
 		work->items.items[row].pid = pid & PKBPF_PID_WRITEBACK ? 0 : pid;
 		memcpy(work->items.items[row].container, who.container, sizeof(who.container));

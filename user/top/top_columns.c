@@ -117,7 +117,7 @@ static const struct top_column columns[] = {
 	{"PID", "process, or thread", TOP_UNIT_NUMBER, 7, .value = pid,
 	 .groupings = BY(PROCESS) | BY(THREAD)},
 	{"COMM", "name of the process", TOP_UNIT_TEXT, 15, .left = true, .text = comm,
-	 .groupings = BY(PROCESS) | BY(THREAD) | BY(COMM)},
+	 .groupings = BY(PROCESS) | BY(THREAD) | BY(COMM) | BY(NAME)},
 	{"REGION", "region", TOP_UNIT_TEXT, 32, .left = true, .text = comm,
 	 .groupings = BY(REGION)},
 	{"CONTAINER", "container or unit", TOP_UNIT_TEXT, 20, .left = true, .expendable = 12,

@@ -195,7 +195,7 @@ static void press_group(struct top *top, int key)
 	static const enum rows_by next[ROWS_BY_COUNT] = {
 		[ROWS_BY_PROCESS] = ROWS_BY_COMM,      [ROWS_BY_THREAD] = ROWS_BY_PROCESS,
 		[ROWS_BY_COMM] = ROWS_BY_CONTAINER,    [ROWS_BY_REGION] = ROWS_BY_PROCESS,
-		[ROWS_BY_CONTAINER] = ROWS_BY_PROCESS,
+		[ROWS_BY_CONTAINER] = ROWS_BY_PROCESS, [ROWS_BY_NAME] = ROWS_BY_CONTAINER,
 	};
 
 	(void)key;

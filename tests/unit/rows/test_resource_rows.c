@@ -217,9 +217,9 @@ static void of_many_who_were_asked_for_the_idle_are_left_out(void **state)
 static void the_total_is_the_sum_of_the_rows(void **state)
 {
 	static const enum rows_by groupings[] = {ROWS_BY_PROCESS, ROWS_BY_THREAD, ROWS_BY_CONTAINER,
-						 ROWS_BY_COMM};
+						 ROWS_BY_COMM, ROWS_BY_NAME};
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(groupings); i++) {
 		struct resource_rows rows;
 		uint64_t cpu_ns = 0, wall_ns = 0, faults = 0, requests = 0;
 
@@ -280,6 +280,34 @@ static void rows_are_grouped_by_comm_and_container(void **state)
 				  rows.items[i].cpu.total_ns == 6 * SECOND);
 	assert_true(found);
 	resource_rows_done(&rows);
+}
+
+static void names_that_differ_in_digits_are_one(void **state)
+{
+	static const char *const comms[] = {"kworker/0:1", "kworker/12:3", "kworker/u8:0", "7z"};
+	struct fake_profile other;
+	struct resource_rows rows;
+	uint32_t workers = 0;
+
+	(void)state;
+	account_begin(&other, 0, SECOND, SECOND);
+	for (uint32_t i = 0; i < ARRAY_SIZE(comms); i++)
+		account_process(&other, &(struct account_process){
+						.pid = 5 + i, .comm = comms[i], .run_ns = MS});
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_NAME), 0);
+	assert_int_equal(rows.all_count, 3);
+	for (size_t i = 0; i < rows.all_count; i++) {
+		if (strcmp(rows.items[i].name, "kworker/*:*") == 0)
+			workers = rows.items[i].processes;
+		else
+			assert_true(!strcmp(rows.items[i].name, "kworker/u8:0") ||
+				    !strcmp(rows.items[i].name, "7z"));
+		assert_int_equal(rows.items[i].pid, 0);
+	}
+	assert_int_equal(workers, 2);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
 }
 
 static void no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads(void **state)
@@ -526,6 +554,7 @@ int main(void)
 		TEST(the_total_is_the_sum_of_the_rows),
 		TEST(how_busy_cpus_were_is_unknown_in_less_than_ten_ticks),
 		TEST(rows_are_grouped_by_comm_and_container),
+		TEST(names_that_differ_in_digits_are_one),
 		TEST(no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads),
 		TEST(what_is_scarce_comes_first),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
