@@ -63,6 +63,59 @@ static void a_rule_has_terms_times_and_names(void **state)
 	alert_rules_done(&rules);
 }
 
+static void a_function_has_a_part_of_its_own_or_of_all(void **state)
+{
+	static const struct {
+		const char *text;
+		bool total;
+	} cases[] = {{"function[f].self>3%", false}, {"function[f].total>3%", true}};
+	struct alert_term term;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(alert_term_parse(cases[i].text, &term, &error), 0);
+		assert_int_equal(term.subject, ALERT_OF_FUNCTION);
+		assert_int_equal(term.total, cases[i].total);
+		assert_string_equal(term.function, "f");
+		assert_float_equal(term.condition.value, 3, 0);
+	}
+	assert_int_equal(alert_term_parse("function[f].all>3%", &term, &error), -EINVAL);
+	assert_int_equal(alert_term_parse("function[].self>3%", &term, &error), -EINVAL);
+}
+
+static void what_is_usual_may_have_factors(void **state)
+{
+	static const struct {
+		const char *value;
+		double usual, spread;
+	} cases[] = {{"usual", 1, 0},
+		     {"2 usual", 2, 0},
+		     {"1.5usual", 1.5, 0},
+		     {"usual + 3 spread", 1, 3},
+		     {"2 usual + spread", 2, 1}};
+	static const char *const wrong[] = {"2 x usual", "as usual", "usual - spread",
+					    "usual + 3 scatter", "-2 usual"};
+	struct alert_term term;
+	struct error error;
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "cpu.share>%s", cases[i].value);
+		if (alert_term_parse(text, &term, &error) < 0)
+			fail_msg("%s: %s", text, error.text);
+		assert_true(term.is_past);
+		assert_float_equal(term.usual, cases[i].usual, 0);
+		assert_float_equal(term.spread, cases[i].spread, 0);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		snprintf(text, sizeof(text), "cpu.share>%s", wrong[i]);
+		if (alert_term_parse(text, &term, &error) != -EINVAL)
+			fail_msg("%s is taken", text);
+	}
+}
+
 static void a_change_stands_alone_and_has_a_base(void **state)
 {
 	struct alert_rules rules;
@@ -217,6 +270,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_has_terms_times_and_names),
+		cmocka_unit_test(a_function_has_a_part_of_its_own_or_of_all),
+		cmocka_unit_test(what_is_usual_may_have_factors),
 		cmocka_unit_test(a_rule_of_what_is_not_recorded_is_refused),
 		cmocka_unit_test(an_interval_beyond_what_is_known_is_refused),
 		cmocka_unit_test(a_change_stands_alone_and_has_a_base),

@@ -70,6 +70,35 @@ static void hyperfine_has_seconds_and_no_warm_ups(void **state)
 	assert_null(strstr(text, "0.7"));
 }
 
+static void the_text_says_how_it_was_measured(void **state)
+{
+	(void)state;
+	text = paper_write(&bench, "text", NULL, 0);
+	assert_has("20 runs of 2 commands after 1 warm-up in 2.50 s");
+	free(text);
+	paper_run(&bench, 1, 7e8)->is_warmup = true;
+	text = paper_write(&bench, "text", NULL, 0);
+	assert_has("20 runs of 2 commands after 2 warm-ups in 2.50 s");
+	assert_has("2 against 1: ");
+	assert_has("slower in 100 % of pairs");
+}
+
+static void json_has_the_load_where_it_is_known(void **state)
+{
+	(void)state;
+	bench.environment.load_before = 0;
+	bench.environment.load_after = 1.5;
+	text = paper_write(&bench, "json", NULL, 0);
+	assert_has("\"load_before\": 0.000");
+	assert_has("\"load_after\": 1.500");
+	free(text);
+	bench.environment.load_before = -1;
+	bench.environment.load_after = 0;
+	text = paper_write(&bench, "json", NULL, 0);
+	assert_has("\"load_after\": 0.000");
+	assert_null(strstr(text, "load_before"));
+}
+
 static void junit_counts_failures_and_errors(void **state)
 {
 	static const struct bench_gate_result gates[] = {
@@ -148,6 +177,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(csv_has_a_row_for_each_run),
+		TEST(the_text_says_how_it_was_measured),
+		TEST(json_has_the_load_where_it_is_known),
 		TEST(hyperfine_has_seconds_and_no_warm_ups),
 		TEST(junit_counts_failures_and_errors),
 		TEST(markdown_has_a_row_for_each_command),

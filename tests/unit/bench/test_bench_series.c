@@ -221,6 +221,47 @@ static void prepares_and_concludes_each_run_and_sets_up_once(void **state)
 	done(&fixture);
 }
 
+/* Each variant has commands of its own. */
+static void each_variant_is_prepared_by_its_own_command(void **state)
+{
+	char path[] = "/tmp/pkbpf-bench-XXXXXX", texts[4][64], line[64] = "";
+	int fd = mkstemp(path);
+	char **const commands[] = {WORDS("true"),
+				   WORDS("true"),
+				   WORDS("sh", "-c", texts[0]),
+				   WORDS("sh", "-c", texts[1]),
+				   WORDS("sh", "-c", texts[2]),
+				   WORDS("sh", "-c", texts[3])};
+	struct fixture fixture = fixture_of(3, 0);
+	struct launcher_options options = {.user = &nobody, .commands = commands};
+	sigset_t mask;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		snprintf(texts[i], sizeof(texts[i]), "printf %c >> %s", "aAbB"[i / 2 + i % 2 * 2],
+			 path);
+	sigemptyset(&mask);
+	options.mask = &mask;
+	fixture.options.prepare = 2;
+	fixture.options.conclude = 4;
+	bench_init(&fixture.bench);
+	bench_add_variant(&fixture.bench, "a");
+	bench_add_variant(&fixture.bench, "b");
+	fixture.launcher = launcher_start(&options, &fixture.error);
+	fixture.options.launcher = fixture.launcher;
+	assert_int_equal(bench_series_run(&fixture.bench, &fixture.options, NULL, &fixture.failure,
+					  &fixture.error),
+			 BENCH_END_COMPLETE);
+	assert_int_equal(read(fd, line, sizeof(line) - 1), 12);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(line[2 * i], fixture.bench.runs.items[i].variant ? 'b' : 'a');
+		assert_int_equal(line[2 * i + 1], fixture.bench.runs.items[i].variant ? 'B' : 'A');
+	}
+	close(fd);
+	unlink(path);
+	done(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +274,7 @@ int main(void)
 		cmocka_unit_test(counts_what_a_run_leaves_behind),
 		cmocka_unit_test(stops_early_when_asked_and_keeps_what_there_is),
 		cmocka_unit_test(prepares_and_concludes_each_run_and_sets_up_once),
+		cmocka_unit_test(each_variant_is_prepared_by_its_own_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
