@@ -288,9 +288,10 @@ static size_t dearest_of(const struct kernel_set *set)
 	return dearest;
 }
 
-void kernel_set_poll(struct kernel_set *set, struct pkbpf_span_row *rows, uint32_t row_count)
+void kernel_set_poll(struct kernel_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		     uint32_t row_count)
 {
-	uint64_t now_ns = clock_now_ns(), time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
+	uint64_t time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
 	bool is_first = !set->polled_ns, has_changed = false;
 
 	if (!set->cost_ns || time_ns < NEW_REST_MS * NS_PER_MS / 2)

@@ -42,7 +42,8 @@ void kernel_set_free(struct kernel_set *set);
 int kernel_set_attach(struct kernel_set *set, struct pkbpf_span_site *sites, uint32_t first,
 		      struct error *error);
 /* Holds the cost against the budget. rows: those of calls that are let go get a mark. */
-void kernel_set_poll(struct kernel_set *set, struct pkbpf_span_row *rows, uint32_t row_count);
+void kernel_set_poll(struct kernel_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		     uint32_t row_count);
 /* How long until the next poll. */
 int kernel_set_rest_ms(const struct kernel_set *set);
 void kernel_set_detach(struct kernel_set *set);

@@ -421,7 +421,8 @@ static int regions_poll(struct source *source)
 		syscall_set_poll(source->syscalls, now_ns, source->row_table.items,
 				 source->row_table.count);
 	if (source->kernel)
-		kernel_set_poll(source->kernel, source->row_table.items, source->row_table.count);
+		kernel_set_poll(source->kernel, now_ns, source->row_table.items,
+				source->row_table.count);
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;
