@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "paper_server.h"
 #include "push/notifier.h"
 #include "temp_tree.h"
 
@@ -170,10 +171,68 @@ static void a_sentence_has_no_escapes_of_names(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static struct notifier_options to_server(enum notify_way way, const char *url)
+{
+	struct notifier_options options = {.say = say, .targets = {.count = 1}};
+	struct notify_target *target = &options.targets.items[0];
+
+	target->way = way;
+	snprintf(target->name, sizeof(target->name), "ops");
+	snprintf(target->where, sizeof(target->where), "%s", url);
+	return options;
+}
+
+static void post_to(const struct paper_server *server, enum notify_way way, const char *path)
+{
+	struct notifier_options options;
+	struct notifier *notifier;
+	char url[128];
+
+	snprintf(url, sizeof(url), "%s%s", server->url, path);
+	options = to_server(way, url);
+	notifier = notifier_new(&options);
+	tell(notifier, "a", true);
+	notifier_free(notifier);
+}
+
+static void a_server_is_asked_as_its_kind_wants_it(void **state)
+{
+	struct paper_server server;
+
+	(void)state;
+	paper_server_start(&server, 204);
+	post_to(&server, NOTIFY_WEBHOOK, "/hook?x=1");
+	assert_int_equal(strncmp(server.request, "POST /hook?x=1 HTTP", 19), 0);
+	assert_non_null(strcasestr(server.request, "\r\nContent-Type: application/json\r\n"));
+	assert_non_null(strstr(server.request, "\"busy\""));
+	post_to(&server, NOTIFY_ALERTMANAGER, "");
+	assert_int_equal(strncmp(server.request, "POST /api/v2/alerts HTTP", 24), 0);
+	post_to(&server, NOTIFY_ALERTMANAGER, "/x/");
+	assert_int_equal(strncmp(server.request, "POST /x/api/v2/alerts HTTP", 26), 0);
+	assert_int_equal(server.count, 3);
+	assert_string_equal(said, "");
+	paper_server_stop(&server);
+}
+
+static void what_a_server_refuses_is_told_once(void **state)
+{
+	struct paper_server server;
+
+	(void)state;
+	paper_server_start(&server, 400);
+	post_to(&server, NOTIFY_WEBHOOK, "/hook");
+	assert_int_equal(server.count, 1);
+	assert_non_null(strstr(said, "cannot tell ops of an alert: "));
+	assert_non_null(strstr(said, "/hook answered 400: said"));
+	paper_server_stop(&server);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(messages_are_told_in_their_order),
+		TEST(a_server_is_asked_as_its_kind_wants_it),
+		TEST(what_a_server_refuses_is_told_once),
 		TEST(other_targets_do_not_wait_for_those_before),
 		TEST(an_end_gives_up_what_hangs_and_says_so),
 		TEST(a_failure_names_target_and_reason),
