@@ -8,6 +8,7 @@ struct span_row_index_map span_row_index SEC(".maps");
 struct span_free_map span_free_stacks SEC(".maps");
 struct span_free_map span_free_rows SEC(".maps");
 
+struct span_limits_map span_limits SEC(".maps");
 struct span_ids_map span_ids SEC(".maps");
 struct span_sites_map span_sites SEC(".maps");
 struct span_slow_users_map span_slow_users SEC(".maps");

@@ -41,6 +41,13 @@ struct span_ids_map {
 	__type(value, struct pkbpf_span_id);
 };
 
+struct span_limits_map { /* from when on regions of a name are counted as long ones */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PKBPF_SPAN_LIMITS);
+	__type(key, __u64);   /* hash of the name */
+	__type(value, __u64); /* ns */
+};
+
 struct span_free_map { /* numbers of array elements that are free again */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -50,6 +57,7 @@ struct span_free_map { /* numbers of array elements that are free again */
 extern struct span_rows_map span_rows SEC(".maps");
 extern struct span_row_index_map span_row_index SEC(".maps");
 extern struct span_ids_map span_ids SEC(".maps");
+extern struct span_limits_map span_limits SEC(".maps");
 extern struct span_free_map span_free_stacks SEC(".maps");
 extern struct span_free_map span_free_rows SEC(".maps");
 extern struct pkbpf_span_control span_control;
@@ -133,6 +141,7 @@ static __always_inline __u32 row_get(struct pkbpf_span_stack *stack, __u32 paren
 	struct pkbpf_span_row_key key = {.pid = stack->pid, .parent = parent, .flags = flags};
 	struct pkbpf_span_row *row;
 	__u32 *known, index = 0;
+	__u64 *limit_ns;
 
 	key.name_hash = pkbpf_span_name_hash(words);
 	known = bpf_map_lookup_elem(&span_row_index, &key);
@@ -151,6 +160,8 @@ static __always_inline __u32 row_get(struct pkbpf_span_stack *stack, __u32 paren
 		known = bpf_map_lookup_elem(&span_row_index, &key); /* another CPU was faster */
 		return known ? *known : PKBPF_NO_ROW;
 	}
+	limit_ns = bpf_map_lookup_elem(&span_limits, &key.name_hash);
+	row->limit_ns = limit_ns ? *limit_ns : 0;
 	row->parent = parent;
 	row->flags = flags;
 	__builtin_memcpy(row->name, stack->name, sizeof(row->name));
@@ -254,6 +265,8 @@ static __always_inline void row_count(struct pkbpf_span_row *row, __u64 wall_ns,
 	__sync_fetch_and_add(&row->total_ns, wall_ns);
 	if (items)
 		__sync_fetch_and_add(&row->items, items);
+	if (row->limit_ns && wall_ns > row->limit_ns)
+		__sync_fetch_and_add(&row->over, 1);
 	row_add_time(row, wall_ns);
 }
 

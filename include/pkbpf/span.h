@@ -20,6 +20,8 @@
 
 /* Regions that one thread may have open; deeper ones are counted, not measured. */
 #define PKBPF_SPAN_DEPTH 32
+/* Names whose regions are counted when they take longer than a limit. */
+#define PKBPF_SPAN_LIMITS 64
 /* Bytes of a name with its NUL; longer names are cut. */
 #define PKBPF_SPAN_NAME 64
 
@@ -129,6 +131,8 @@ struct pkbpf_span_row {
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
+	__u64 limit_ns; /* of span_limits; 0: none */
+	__u64 over;	/* of count, that took longer */
 	__u32 buckets[PKBPF_HISTOGRAM_BUCKETS];
 	__u32 reserved2;
 	__u32 claims; /* must be last, see slot_take() */
@@ -274,6 +278,9 @@ struct pkbpf_event_region {
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
+	__u64 limit_ns,
+		over;	 /* of count, those that took longer than the limit; 0: there is none */
+	__u64 missed_ns; /* for so long its program had no probes, since they cost too much */
 	__u32 n_buckets;
 	__u32 reserved;
 	/*
@@ -283,6 +290,6 @@ struct pkbpf_event_region {
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 20 * 8 + 8, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 23 * 8 + 8, "wire size");
 
 #endif

@@ -174,11 +174,19 @@ static int parse_fail_if(void *context, const char *value, struct error *error)
 	struct region_condition of_region;
 	struct condition condition;
 	const char **slot;
-	int err = region_condition_is(value) ? region_condition_parse(value, &of_region, error)
-					     : condition_parse(value, &condition, error);
+	bool is_of_region = region_condition_is(value);
+	int err = is_of_region ? region_condition_parse(value, &of_region, error)
+			       : condition_parse(value, &condition, error);
 
 	if (err < 0)
 		return err;
+	if (is_of_region && of_region.limit_ns &&
+	    region_limits_add(&options->live.sources.regions.limits, of_region.name,
+			      of_region.limit_ns) < 0)
+		return error_set(error, EINVAL,
+				 "--fail-if %s: over() of one region has one limit, and %d regions "
+				 "can have one",
+				 value, PKBPF_SPAN_LIMITS);
 	slot = array_add(&options->conditions);
 	if (!slot)
 		return error_set(error, ENOMEM, "cannot read --fail-if: out of memory");

@@ -8,8 +8,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/parse_value.h"
 
-#define PREFIX "region["
+#define PREFIX	    "region["
+#define FIGURE_SIZE 64
 
 static double count_of(const struct region_line *line)
 {
@@ -81,21 +83,37 @@ static double disk_of(const struct region_line *line)
 	return (double)line->sums.part_ns[PKBPF_WAIT_DISK];
 }
 
+static double over_of(const struct region_line *line)
+{
+	return line->sums.count ? 100.0 * (double)line->sums.over / (double)line->sums.count : 0;
+}
+
+static double violations_of(const struct region_line *line)
+{
+	return (double)line->sums.over;
+}
+
 static const struct region_figure region_figures[] = {
-	{"count", FIGURE_COUNT, "number of regions left", count_of, false},
-	{"total", FIGURE_NS, "wall time of all", total_of, false},
-	{"mean", FIGURE_NS, "wall time of one", mean_of, false},
-	{"p50", FIGURE_NS, "p50 of the wall time", p50_of, false},
-	{"p95", FIGURE_NS, "p95 of the wall time", p95_of, false},
-	{"p99", FIGURE_NS, "p99 of the wall time", p99_of, false},
-	{"max", FIGURE_NS, "maximum of the wall time", max_of, false},
+	{"count", FIGURE_COUNT, "number of regions left", count_of, .adds_up = true},
+	{"total", FIGURE_NS, "wall time of all", total_of, .adds_up = true},
+	{"mean", FIGURE_NS, "wall time of one", mean_of, .is_length = true},
+	{"p50", FIGURE_NS, "p50 of the wall time", p50_of, .is_length = true, .permille = 500},
+	{"p95", FIGURE_NS, "p95 of the wall time", p95_of, .is_length = true, .permille = 950},
+	{"p99", FIGURE_NS, "p99 of the wall time", p99_of, .is_length = true, .permille = 990},
+	{"max", FIGURE_NS, "maximum of the wall time", max_of, .is_length = true, .permille = 1000},
 	{"throughput", FIGURE_COUNT, "items, or without any regions, per second of wall time",
-	 throughput_of, false},
-	{"not_left", FIGURE_COUNT, "regions that ended without being left", not_left_of, false},
-	{"on_cpu", FIGURE_NS, "time on a CPU", on_cpu_of, true},
-	{"runqueue", FIGURE_NS, "time in the run queue", runqueue_of, true},
-	{"sleep", FIGURE_NS, "time asleep", sleep_of, true},
-	{"disk", FIGURE_NS, "time in disk waits", disk_of, true},
+	 throughput_of, .is_part = false},
+	{"not_left", FIGURE_COUNT, "regions that ended without being left", not_left_of,
+	 .adds_up = true},
+	{"over", FIGURE_PERCENT, "share of the regions that took longer than the limit", over_of,
+	 .of_limit = true},
+	{"violations", FIGURE_COUNT, "regions that took longer than the limit of an objective",
+	 violations_of, .of_limit = true},
+	{"on_cpu", FIGURE_NS, "time on a CPU", on_cpu_of, .is_part = true, .adds_up = true},
+	{"runqueue", FIGURE_NS, "time in the run queue", runqueue_of, .is_part = true,
+	 .adds_up = true},
+	{"sleep", FIGURE_NS, "time asleep", sleep_of, .is_part = true, .adds_up = true},
+	{"disk", FIGURE_NS, "time in disk waits", disk_of, .is_part = true, .adds_up = true},
 };
 
 const struct region_figure *region_figure_at(size_t index)
@@ -142,39 +160,109 @@ static int parse_quantity(const char *text, struct region_condition *condition,
 	return quantity_parse(number, condition->figure->unit, &condition->value, ret_example);
 }
 
+/* "over(100ms)": cuts the limit off. */
+static int take_limit(char *figure, struct region_condition *condition, struct error *error)
+{
+	char *limit = strchr(figure, '('), *end = limit ? strchr(limit, ')') : NULL;
+
+	if (!limit)
+		return 0;
+	if (!end || end[1 + strspn(end + 1, " \t")] || strncmp(figure, "over(", 5) != 0)
+		return error_set(error, EINVAL,
+				 "'%s': expected a limit as in over(100ms), of this figure alone",
+				 figure);
+	*end = '\0';
+	*limit++ = '\0';
+	if (parse_duration_ns(limit, "over()", &condition->limit_ns, error) < 0)
+		return -EINVAL;
+	return condition->limit_ns
+		       ? 0
+		       : error_set(error, EINVAL, "over() requires a limit of more than 0");
+}
+
+/* name: behind "region["; until: where the comparison is, or the end of the text. */
+static int parse_subject(const char *name, const char *until, const char *text,
+			 struct region_condition *condition, struct error *error)
+{
+	const char *end = memrchr(name, ']', (size_t)(until - name));
+	char figure[FIGURE_SIZE];
+
+	if (!end || end[1] != '.')
+		return error_set(error, EINVAL,
+				 "invalid value '%s': expected a figure or condition of a region "
+				 "like region[predict].p99>100ms",
+				 text);
+	if (end == name || end - name >= (ptrdiff_t)sizeof(condition->name))
+		return error_set(error, EINVAL,
+				 "a region requires a name of 1 to %zu bytes in region[...]",
+				 sizeof(condition->name) - 1);
+	memcpy(condition->name, name, (size_t)(end - name));
+	snprintf(figure, sizeof(figure), "%.*s", (int)(until - end - 2), end + 2);
+	if (take_limit(figure, condition, error) < 0)
+		return -EINVAL;
+	condition->figure = find_figure(figure, strlen(figure));
+	if (!condition->figure)
+		return error_set(error, EINVAL,
+				 "unknown figure '%s': expected count, total, mean, p50, p95, p99, "
+				 "max, throughput, not_left, over(TIME), violations, on_cpu, "
+				 "runqueue, sleep or disk after region[%s]",
+				 figure, condition->name);
+	return 0;
+}
+
+int region_figure_parse(const char *text, struct region_condition *ret_subject, struct error *error)
+{
+	*ret_subject = (struct region_condition){0};
+	return parse_subject(text + strlen(PREFIX), text + strlen(text), text, ret_subject, error);
+}
+
+uint64_t region_condition_limit_ns(const struct region_condition *condition)
+{
+	if (condition->limit_ns)
+		return condition->limit_ns;
+	return condition->figure->is_length ? (uint64_t)condition->value : 0;
+}
+
 int region_condition_parse(const char *text, struct region_condition *ret_condition,
 			   struct error *error)
 {
 	struct region_condition condition = {0};
 	const char *begin = without_question(text), *name = begin + strlen(PREFIX);
-	const char *comparison, *end, *example;
+	const char *comparison = comparator_find(name, &condition.comparison), *example;
 
 	condition.may_be_absent = begin > text && begin[-1] == '?';
-	comparison = comparator_find(name, &condition.comparison);
-	end = comparison ? memrchr(name, ']', (size_t)(comparison - name)) : NULL;
-	if (!end || end[1] != '.')
+	if (!comparison)
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --fail-if: expected a condition like "
 				 "region[predict].p99>100ms",
 				 text);
-	if (end == name || end - name >= (ptrdiff_t)sizeof(condition.name))
+	if (parse_subject(name, comparison, text, &condition, error) < 0)
+		return -EINVAL;
+	if (condition.figure->of_limit && !condition.limit_ns)
 		return error_set(error, EINVAL,
-				 "--fail-if requires a name of 1 to %zu bytes in region[...]",
-				 sizeof(condition.name) - 1);
-	memcpy(condition.name, name, (size_t)(end - name));
-	condition.figure = find_figure(end + 2, (size_t)(comparison - end - 2));
-	if (!condition.figure)
-		return error_set(error, EINVAL,
-				 "unknown figure '%.*s' in --fail-if: expected count, total, mean, "
-				 "p50, p95, p99, max, throughput, not_left, on_cpu, runqueue, "
-				 "sleep or disk after region[%s]",
-				 (int)(comparison - end - 2), end + 2, condition.name);
+				 "a condition on region[%s].%s requires a limit: use "
+				 "region[%s].over(100ms)>1%%",
+				 condition.name, condition.figure->name, condition.name);
 	if (parse_quantity(comparator_value(comparison), &condition, &example))
 		return error_set(error, EINVAL,
 				 "invalid value in --fail-if: expected one like %s for "
 				 "region[%s].%s",
 				 example, condition.name, condition.figure->name);
 	*ret_condition = condition;
+	return 0;
+}
+
+int region_condition_check_possible(const struct region_condition *condition, uint32_t kinds_mask,
+				    bool regions, struct error *error)
+{
+	if (!regions)
+		return error_set(error, EINVAL,
+				 "regions are not recorded; add --regions (in a configuration: "
+				 "regions = yes)");
+	if (condition->figure->is_part && !(kinds_mask & 1U << PKBPF_PROFILE_OFFCPU))
+		return error_set(error, EINVAL,
+				 "the parts of a region's time are not recorded; add offcpu to "
+				 "--events");
 	return 0;
 }
 
@@ -187,6 +275,10 @@ int region_condition_value(const struct region_condition *condition, const struc
 		return -ESRCH;
 	if (condition->figure->is_part && line->sums.total_ns &&
 	    region_sums_undivided_ns(&line->sums) == line->sums.total_ns)
+		return -ENODATA;
+	if (condition->figure->of_limit &&
+	    !(condition->limit_ns ? region_sums_count_over(&line->sums, condition->limit_ns)
+				  : region_sums_has_limit(&line->sums)))
 		return -ENODATA;
 	*ret_value = condition->figure->value(line);
 	return 0;

@@ -109,6 +109,8 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	}
 	if (!info->end_ns)
 		info->end_ns = live->end_ns;
+	if (live->options.sources.regions.wanted || live->options.sources.regions.frames)
+		info->regions_ns = info->end_ns - info->start_ns;
 	end = find_edge(live, info->sequence);
 	fill_cost(live, end, profile);
 	info->machine = end ? end->machine : live->last_figures;

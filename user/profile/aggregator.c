@@ -587,6 +587,9 @@ static int add_region(struct profile *profile, uint32_t process, const struct re
 		.major_faults = record->major_faults,
 		.read_bytes = record->read_bytes,
 		.written_bytes = record->written_bytes,
+		.limit_ns = record->limit_ns,
+		.over = record->over,
+		.missed_ns = record->missed_ns,
 	};
 	struct region_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	int64_t place = REGION_ROOT;

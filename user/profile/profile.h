@@ -67,7 +67,8 @@ struct profile_info {
 	uint64_t sequence;	   /* of the slice in its capture, from 0 */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
-	uint32_t cpu_count; /* maximum online at one time */
+	uint64_t regions_ns; /* of the interval, while regions were recorded; 0: they were not */
+	uint32_t cpu_count;  /* maximum online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* profiler overhead */
 	uint32_t own_pid;	   /* 0 unknown */

@@ -77,6 +77,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(164, F, info.machine.counts[MACHINE_BRANCH_MISSES]),
 	RECORDED(170, F, info.shed_steps),
 	TEXT(171, F, info.shed),
+	RECORDED(172, F, info.regions_ns),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
@@ -96,7 +97,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(49, F, machine.memory_available_bytes),
 	RECORDED(50, F, machine.cpu_ns),
 };
-ALL_MEMBERS(struct profile_info, 1384 + sizeof(((struct profile_info *)NULL)->counters) +
+ALL_MEMBERS(struct profile_info, 1392 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
 ALL_MEMBERS(struct machine_figures, 912);
 ALL_MEMBERS(struct resource_machine, 88);
@@ -426,8 +427,11 @@ static const struct recorded_column regions_columns[] = {
 	RECORDED(23, R, region.sums.recursive),
 	RECORDED(24, R, region.sums.unmeasured),
 	RECORDED(25, R, region.sums.self_ns),
+	RECORDED(26, R, region.sums.limit_ns),
+	RECORDED(27, R, region.sums.over),
+	RECORDED(28, R, region.sums.missed_ns),
 };
-ALL_MEMBERS(struct region, 192);
+ALL_MEMBERS(struct region, 216);
 TABLE(regions, SLICE_REGIONS, R);
 #undef R
 

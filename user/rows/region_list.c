@@ -17,6 +17,7 @@ struct listing {
 	const struct profile *profile;
 	struct region_table *merged;
 	uint32_t *children, *next; /* first child and next sibling of each merged region */
+	uint64_t *missed_ns;	   /* of each merged region */
 };
 
 static const struct process *process_of(const struct profile *profile, uint32_t id)
@@ -76,12 +77,15 @@ static struct region_sums sums_for(const struct region_table *table, const struc
 		.unmeasured = sums->unmeasured,
 		.self_ns = sums->self_ns,
 		.max_ns = sums->max_ns,
+		.limit_ns = sums->limit_ns,
+		.over = sums->over,
 	};
 }
 
-static int merge(const struct profile *profile, enum region_grouping grouping,
-		 struct region_table *merged)
+static int merge(const struct listing *work, enum region_grouping grouping)
 {
+	const struct profile *profile = work->profile;
+	struct region_table *merged = work->merged;
 	const struct region_table *table = profile_regions(profile);
 	size_t count = region_table_count(table);
 	_cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof(*places));
@@ -105,6 +109,9 @@ static int merge(const struct profile *profile, enum region_grouping grouping,
 		if (place < 0)
 			return (int)place;
 		places[i] = (uint32_t)place;
+		/* Probes come and go with a file, for all of its processes at once. */
+		if (sums.missed_ns > work->missed_ns[place])
+			work->missed_ns[place] = sums.missed_ns;
 		err = region_table_add(merged, places[i], &sums, region->buckets,
 				       region->bucket_count);
 	}
@@ -184,6 +191,7 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 		.sums = region->sums,
 		.self_ns = region->sums.total_ns,
 	};
+	line->sums.missed_ns = work->missed_ns[number];
 	fill_times(line, region);
 	if (line->is_function)
 		line->self_ns = region->sums.self_ns;
@@ -232,17 +240,18 @@ int region_list_init(struct region_list *list, const struct profile *profile,
 	_cleanup_(region_table_free_cleanup) struct region_table *merged = region_table_new();
 	size_t count = region_table_count(profile_regions(profile));
 	_cleanup_free_ uint32_t *links = malloc((2 * count + 2) * sizeof(*links));
-	struct listing work = {.profile = profile, .merged = merged};
+	_cleanup_free_ uint64_t *missed_ns = calloc(count + 1, sizeof(*missed_ns));
+	struct listing work = {.profile = profile, .merged = merged, .missed_ns = missed_ns};
 	int err;
 
 	*list = (struct region_list){.lines = calloc(count + 1, sizeof(*list->lines))};
-	if (!merged || !links || !list->lines) {
+	if (!merged || !links || !missed_ns || !list->lines) {
 		region_list_done(list);
 		return -ENOMEM;
 	}
 	work.children = links;
 	work.next = links + count + 1;
-	err = merge(profile, grouping, merged);
+	err = merge(&work, grouping);
 	err = err ? err : link_children(&work);
 	err = err ? err : list_lines(list, &work, grouping);
 	err = err ? err : region_heap_add(list, profile, grouping);

@@ -24,16 +24,16 @@ struct region_heap {
 };
 
 struct region_line {
-	const char *name; /* not escaped; of the profile */
-	const char *comm; /* of its process; "": unknown, or REGION_BY_NAME */
-	uint32_t pid;	  /* 0: unknown, or several */
-	uint32_t parent;  /* line before this one; REGION_ROOT: none */
-	uint32_t depth;	  /* 0: has no parent */
-	bool by_id;	  /* begun and ended by number, perhaps in different threads */
-	bool is_function; /* its calls */
-	bool is_let_go;	  /* and more, that were not counted */
-	struct region_sums sums;
-	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
+	const char *name;	 /* not escaped; of the profile */
+	const char *comm;	 /* of its process; "": unknown, or REGION_BY_NAME */
+	uint32_t pid;		 /* 0: unknown, or several */
+	uint32_t parent;	 /* line before this one; REGION_ROOT: none */
+	uint32_t depth;		 /* 0: has no parent */
+	bool by_id;		 /* begun and ended by number, perhaps in different threads */
+	bool is_function;	 /* its calls */
+	bool is_let_go;		 /* and more, that were not counted */
+	struct region_sums sums; /* missed_ns: the most of its processes */
+	uint64_t self_ns;	 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
 	double items_per_second;	 /* items / wall time in the region; 0: no items */
 	struct region_heap heap;	 /* with regions inside; 0 without allocations of regions */

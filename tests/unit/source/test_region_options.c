@@ -187,6 +187,23 @@ static void samples_of_allocations_are_at_least_a_byte_apart(void **state)
 	assert_true(options.alloc.interval_bytes == 1ULL << 40);
 }
 
+static void a_region_is_counted_from_one_limit_on(void **state)
+{
+	struct region_limits limits = {0};
+
+	assert_int_equal(region_limits_add(&limits, "predict", 5), 0);
+	assert_int_equal(region_limits_add(&limits, "predict", 5), 0);
+	assert_int_equal(region_limits_add(&limits, "predict", 6), -EEXIST);
+	for (int i = 1; i < PKBPF_SPAN_LIMITS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "r%d", i);
+		assert_int_equal(region_limits_add(&limits, name, 1), 0);
+	}
+	assert_int_equal(region_limits_add(&limits, "more", 1), -ENOSPC);
+	assert_int_equal(limits.count, PKBPF_SPAN_LIMITS);
+}
+
 static void system_calls_have_their_names(void **state)
 {
 	size_t all = syscall_match_count("*"), known = 0;
@@ -218,6 +235,7 @@ int main(void)
 		cmocka_unit_test(slow_ones_are_listed_from_a_time_on),
 		cmocka_unit_test(slow_requests_are_none_any_or_from_a_time_on),
 		cmocka_unit_test(samples_of_allocations_are_at_least_a_byte_apart),
+		cmocka_unit_test(a_region_is_counted_from_one_limit_on),
 		cmocka_unit_test(system_calls_have_their_names),
 	};
 

@@ -78,8 +78,25 @@ static void add(uint64_t *total, uint64_t more)
 		*total = UINT64_MAX;
 }
 
+/* Before the counts are added: who has none has no limit either. */
+static void add_over(struct region_sums *into, const struct region_sums *more)
+{
+	if (!more->count)
+		return;
+	if (!into->count)
+		into->limit_ns = more->limit_ns;
+	if (into->limit_ns == more->limit_ns && into->limit_ns != REGION_LIMITS_DIFFER) {
+		add(&into->over, more->over);
+		return;
+	}
+	into->limit_ns = REGION_LIMITS_DIFFER;
+	into->over = 0;
+}
+
 void region_sums_add(struct region_sums *into, const struct region_sums *more)
 {
+	add_over(into, more);
+	add(&into->missed_ns, more->missed_ns);
 	add(&into->count, more->count);
 	add(&into->lost_end, more->lost_end);
 	add(&into->interleaved, more->interleaved);

@@ -15,7 +15,8 @@
 
 #include "base/histogram.h"
 
-#define REGION_ROOT UINT32_MAX
+#define REGION_ROOT	     UINT32_MAX
+#define REGION_LIMITS_DIFFER UINT64_MAX
 /* More are not kept: -ENOSPC. */
 #define REGION_TABLE_MAX 65536U
 
@@ -34,6 +35,10 @@ struct region_sums {
 	uint64_t part_ns[PKBPF_WAIT_STATES];
 	uint64_t minor_faults, major_faults;
 	uint64_t read_bytes, written_bytes;
+	/* Of count, those that took longer than the limit, counted one by one. Without a limit, 0;
+	 * REGION_LIMITS_DIFFER: the limit was not the same all the time, and over is not known. */
+	uint64_t limit_ns, over;
+	uint64_t missed_ns; /* its program had no probes, since they cost too much */
 };
 
 struct region_bucket {
@@ -74,6 +79,17 @@ int region_table_rekey(struct region_table *table,
 		       const void *context);
 
 void region_sums_add(struct region_sums *into, const struct region_sums *more);
+/* Is the number of those that took longer than this known? */
+static inline bool region_sums_count_over(const struct region_sums *sums, uint64_t limit_ns)
+{
+	return !sums->count || sums->limit_ns == limit_ns;
+}
+
+static inline bool region_sums_has_limit(const struct region_sums *sums)
+{
+	return sums->limit_ns && sums->limit_ns != REGION_LIMITS_DIFFER;
+}
+
 /* The wall time that could not be divided. */
 uint64_t region_sums_undivided_ns(const struct region_sums *sums);
 /* Adds the wall times of a region to a histogram. */

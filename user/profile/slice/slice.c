@@ -609,6 +609,7 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 	into->start_unix_ns = before.start_unix_ns;
 	into->end_ns = larger(before.end_ns, from->end_ns + clock_ns);
 	into->kinds_mask |= before.kinds_mask;
+	into->regions_ns += before.regions_ns;
 	/* See join_rates(). */
 	if (has_samples(&before) &&
 	    (!has_samples(from) || before.frequency_hz > from->frequency_hz))

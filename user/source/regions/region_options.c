@@ -148,6 +148,21 @@ static int parse_slow_function(void *options, const char *value, struct error *e
 	return parse_duration_ns(value, "--slow-function", &regions->slow_function_ns, error);
 }
 
+int region_limits_add(struct region_limits *limits, const char *name, uint64_t ns)
+{
+	struct region_limit *limit;
+
+	for (size_t i = 0; i < limits->count; i++)
+		if (strncmp(limits->items[i].name, name, PKBPF_SPAN_NAME) == 0)
+			return limits->items[i].ns == ns ? 0 : -EEXIST;
+	if (limits->count == PKBPF_SPAN_LIMITS)
+		return -ENOSPC;
+	limit = &limits->items[limits->count++];
+	*limit = (struct region_limit){.ns = ns};
+	snprintf(limit->name, sizeof(limit->name), "%s", name);
+	return 0;
+}
+
 void region_options_init(struct source_options *options)
 {
 	options->regions = (struct region_options){.max_probes = MAX_PROBES,

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <pkbpf/span.h>
+
 #include "base/option_row.h"
 #include "source/regions/usdt_pairs.h"
 
@@ -14,6 +16,17 @@
 #define REGION_PATTERNS_MAX 64
 
 struct source_options;
+
+/* Regions of a name that take longer than that are counted. */
+struct region_limit {
+	char name[PKBPF_SPAN_NAME]; /* padded with NULs */
+	uint64_t ns;
+};
+
+struct region_limits {
+	struct region_limit items[PKBPF_SPAN_LIMITS];
+	size_t count;
+};
 
 struct region_options {
 	bool wanted;
@@ -32,8 +45,12 @@ struct region_options {
 	uint64_t slow_region_ns, slow_function_ns;
 	size_t slow_count; /* at most */
 	bool callers;	   /* calls by stack, too: the kind of event CALLS */
+	struct region_limits limits;
 };
 
+/* The first one of a name counts. 0: regions of this name are counted from this limit on;
+ * -EEXIST: from another one on; -ENOSPC: PKBPF_SPAN_LIMITS names have one. */
+int region_limits_add(struct region_limits *limits, const char *name, uint64_t ns);
 void region_options_init(struct source_options *options);
 
 /* The pair in a checked text "NAME=usdt:PROVIDER:BEGIN..END[@N]", which is cut into pieces and

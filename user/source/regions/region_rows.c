@@ -33,7 +33,8 @@ static bool has_news(const struct region_rows *rows, uint32_t number)
 
 	return row->count != sent->count || row->lost_end != sent->lost_end ||
 	       row->recursive != sent->recursive || row->unmeasured != sent->unmeasured ||
-	       (rows->unfinished && rows->unfinished[number]);
+	       (rows->unfinished && rows->unfinished[number]) ||
+	       (rows->missed_ns && rows->missed_ns[number]);
 }
 
 /* Takes what was added to a number that the kernel side only adds to. */
@@ -88,6 +89,8 @@ static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_
 		take((const volatile uint64_t *)&row->read_bytes, (uint64_t *)&sent->read_bytes);
 	record->written_bytes = take((const volatile uint64_t *)&row->written_bytes,
 				     (uint64_t *)&sent->written_bytes);
+	record->limit_ns = row->limit_ns;
+	record->over = take((const volatile uint64_t *)&row->over, (uint64_t *)&sent->over);
 	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS && filled < bucket_count; i++) {
 		uint32_t now = row->buckets[i];
 
@@ -120,6 +123,7 @@ static int send_row(struct region_rows *rows, uint32_t number, uint64_t now_ns,
 		return -ENOMEM;
 	fill(record, row, sent, bucket_count);
 	record->unfinished = rows->unfinished ? rows->unfinished[number] : 0;
+	record->missed_ns = rows->missed_ns ? rows->missed_ns[number] : 0;
 	record->depth = depth;
 	names = (char *)&record->buckets[record->n_buckets];
 	for (uint32_t i = 0; i < depth; i++)

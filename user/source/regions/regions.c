@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The source of regions: looks for programs that mark them, and drains their sums. */
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
@@ -82,6 +83,7 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.span_ids,	skeleton->maps.span_free_stacks,
 		skeleton->maps.span_free_rows,	skeleton->maps.span_sites,
 		skeleton->maps.span_slow_users, skeleton->maps.span_callers,
+		skeleton->maps.span_limits,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -266,6 +268,7 @@ static int regions_configure(struct session *session, const struct source_option
 	err = err ? err : size_maps(source, skeleton, &options->regions);
 	err = err ? err : choose_syscalls(source, &options->regions, skeleton);
 	source->wants_marks = options->regions.wanted || options->regions.frames;
+	source->limits = options->regions.limits;
 	if (!err) {
 		int unable = choose_kernel(source, &options->regions, skeleton, error);
 
@@ -303,6 +306,22 @@ static void begin_budgets(struct source *source)
 				   source->first_syscall);
 }
 
+/* Before the first row is made, which keeps its limit. */
+static int put_limits(const struct source *source, int limits_fd, struct error *error)
+{
+	for (size_t i = 0; i < source->limits.count; i++) {
+		const struct region_limit *limit = &source->limits.items[i];
+		__u64 words[PKBPF_SPAN_NAME / 8], key;
+
+		memcpy(words, limit->name, sizeof(words));
+		key = pkbpf_span_name_hash(words);
+		if (bpf_map_update_elem(limits_fd, &key, &limit->ns, BPF_ANY))
+			return error_set(error, errno, "cannot set the limit of region %s: %s",
+					 limit->name, strerror(errno));
+	}
+	return 0;
+}
+
 static int regions_attach(struct source *source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
@@ -310,6 +329,7 @@ static int regions_attach(struct source *source, struct error *error)
 
 	err = err ? err : mapped_table_open(&source->stack_table, error);
 	err = err ? err : mapped_table_open(&source->site_table, error);
+	err = err ? err : put_limits(source, bpf_map__fd(skeleton->maps.span_limits), error);
 	if (err)
 		return err;
 	source->rows.rows = source->row_table.items;

@@ -11,6 +11,7 @@
 #include "source/regions/kernel_set.h"
 #include "source/regions/pair_budget.h"
 #include "source/regions/region_files.h"
+#include "source/regions/region_options.h"
 #include "source/regions/region_probes.h"
 #include "source/regions/region_rows.h"
 #include "source/regions/syscall_set.h"
@@ -32,6 +33,7 @@ struct source {
 	struct kernel_set *kernel;	/* likewise */
 	bool wants_callers;		/* calls by stack */
 	bool wants_marks;		/* regions that programs mark, and pairs of probes */
+	struct region_limits limits;
 	struct region_pairs pairs;
 	struct pair_budget *pair_budget;    /* NULL: there are none of functions */
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
