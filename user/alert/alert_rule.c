@@ -402,29 +402,37 @@ static int check_kind(enum pkbpf_profile_kind kind, uint32_t kinds_mask, struct 
 			 kind_ops_of(kind)->name);
 }
 
-static int check_kinds(const struct alert_rule *rule, uint32_t kinds_mask, struct error *error)
+int alert_term_check_possible(const struct alert_term *term, uint32_t kinds_mask, bool regions,
+			      struct error *error)
+{
+	switch (term->subject) {
+	case ALERT_OF_REGION:
+		return region_condition_check_possible(&term->region, kinds_mask, regions, error);
+	case ALERT_OF_FUNCTION:
+		return check_kind(PKBPF_PROFILE_CPU, kinds_mask, error);
+	case ALERT_OF_FIGURE:
+		return term->condition.figure->scope == FIGURE_OF_ROW
+			       ? condition_check_possible(&term->condition, kinds_mask,
+							  ROWS_BY_PROCESS, error)
+			       : 0;
+	case ALERT_OF_HOST:
+		return 0;
+	}
+	return 0;
+}
+
+static int check_kinds(const struct alert_rule *rule, uint32_t kinds_mask, bool regions,
+		       struct error *error)
 {
 	int err = rule->term_count ? 0 : check_kind(rule->change.kind, kinds_mask, error);
 
-	for (size_t i = 0; i < rule->term_count && err == 0; i++) {
-		const struct alert_term *term = &rule->terms[i];
-
-		if (term->subject == ALERT_OF_REGION)
-			err = error_set(error, EINVAL,
-					"windows of a history have no regions; use a figure of "
-					"processes or of the machine");
-		else if (term->subject == ALERT_OF_FUNCTION)
-			err = check_kind(PKBPF_PROFILE_CPU, kinds_mask, error);
-		else if (term->subject == ALERT_OF_FIGURE &&
-			 term->condition.figure->scope == FIGURE_OF_ROW)
-			err = condition_check_possible(&term->condition, kinds_mask,
-						       ROWS_BY_PROCESS, error);
-	}
+	for (size_t i = 0; i < rule->term_count && err == 0; i++)
+		err = alert_term_check_possible(&rule->terms[i], kinds_mask, regions, error);
 	return err;
 }
 
 int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, uint32_t kinds_mask,
-		      struct error *error)
+		      bool regions, struct error *error)
 {
 	struct error reason;
 
@@ -432,7 +440,7 @@ int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, uint32
 		int err = check_length(rule, slice_ns, &reason);
 
 		if (err == 0 && !rule->is_default)
-			err = check_kinds(rule, kinds_mask, &reason);
+			err = check_kinds(rule, kinds_mask, regions, &reason);
 		if (err < 0)
 			return error_set(error, EINVAL, "[alert %s]: %s", rule->name, reason.text);
 	}

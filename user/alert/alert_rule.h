@@ -76,12 +76,15 @@ struct alert_rules {
 int alert_rules_read(const struct ini *ini, bool defaults, struct alert_rules *ret_rules,
 		     struct error *error);
 /* Could a rule know what it is about, with slices of this length and these kinds of events recorded
- * (1 << enum pkbpf_profile_kind)? Figures of the machine and of the run are known of so many slices
- * as host_reading.h and run_reading.h hold. A default rule of other kinds is no error: it waits for
- * them. -EINVAL with the sentence. */
+ * (1 << enum pkbpf_profile_kind), and regions or none? Figures of the machine and of the run are
+ * known of so many slices as host_reading.h and run_reading.h hold. A default rule of other kinds
+ * is no error: it waits for them. -EINVAL with the sentence. */
 int alert_rules_check(const struct alert_rules *rules, uint64_t slice_ns, uint32_t kinds_mask,
-		      struct error *error);
+		      bool regions, struct error *error);
 void alert_rules_done(struct alert_rules *rules);
+/* The same of one term, with a clause that says what to add. */
+int alert_term_check_possible(const struct alert_term *term, uint32_t kinds_mask, bool regions,
+			      struct error *error);
 /* Of one term; -EINVAL with the sentence. */
 int alert_term_parse(const char *text, struct alert_term *ret_term, struct error *error);
 

@@ -134,23 +134,15 @@ int objectives_add(struct objectives *objectives, const char *name, const char *
 	return objective ? set_when(objective, when, error) : -EINVAL;
 }
 
-int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, struct error *error)
+int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, bool regions,
+		     struct error *error)
 {
 	struct error reason;
 
-	array_foreach(&objectives->list, objective) {
-		const struct alert_term *term = &objective->term;
-
-		if (term->subject == ALERT_OF_REGION)
-			return error_set(error, EINVAL,
-					 "[objective %s]: windows of a history have no regions",
-					 objective->name);
-		if (term->subject == ALERT_OF_FIGURE &&
-		    condition_check_possible(&term->condition, kinds_mask, ROWS_BY_PROCESS,
-					     &reason) < 0)
+	array_foreach(&objectives->list, objective)
+		if (alert_term_check_possible(&objective->term, kinds_mask, regions, &reason) < 0)
 			return error_set(error, EINVAL, "[objective %s]: %s", objective->name,
 					 reason.text);
-	}
 	return 0;
 }
 
@@ -161,6 +153,44 @@ void objectives_done(struct objectives *objectives)
 
 /* ---- windows ---- */
 
+/* Less says too little of a window. */
+#define WATCHED_PARTS 10
+
+/* As term_value(), with the verdict. -ENODATA also where too little was watched. */
+static int measure_region(struct objective_result *result, const struct profile *profile,
+			  double *ret_value, bool *ret_holds)
+{
+	uint64_t recorded_ns = profile_info_read(profile)->regions_ns;
+	struct term_regions regions;
+	int err = term_region_value(&result->objective->term, profile, ret_value, ret_holds,
+				    &regions);
+
+	result->regions_ns += recorded_ns;
+	if (err < 0) {
+		/* Nothing came, or nobody looked. */
+		result->watched_ns += recorded_ns;
+		return err;
+	}
+	result->watched_ns += regions.watched_ns;
+	result->regions += regions.count;
+	result->violations += regions.over;
+	result->uncounted += regions.over_known ? 0 : regions.count;
+	return regions.count && regions.watched_ns >= recorded_ns / WATCHED_PARTS ? 0 : -ENODATA;
+}
+
+static int measure(struct objective_result *result, const struct profile *profile,
+		   double *ret_value, bool *ret_holds)
+{
+	const struct alert_term *term = &result->objective->term;
+	int err;
+
+	if (term->subject == ALERT_OF_REGION)
+		return measure_region(result, profile, ret_value, ret_holds);
+	err = term_value(term, profile, ret_value);
+	*ret_holds = err == 0 && term_holds(term, *ret_value);
+	return err;
+}
+
 static int judge(struct objective_result *result, const struct profile *profile,
 		 const struct history_range *range)
 {
@@ -169,7 +199,8 @@ static int judge(struct objective_result *result, const struct profile *profile,
 		     term->condition.comparison == CONDITION_AT_LEAST;
 	struct objective_miss *miss;
 	double value;
-	int err = term_value(term, profile, &value);
+	bool holds;
+	int err = measure(result, profile, &value, &holds);
 
 	if (err < 0) {
 		result->unknown++;
@@ -178,7 +209,7 @@ static int judge(struct objective_result *result, const struct profile *profile,
 	if (!(result->kept + result->missed) ||
 	    (above ? value < result->worst : value > result->worst))
 		result->worst = value;
-	if (term_holds(term, value)) {
+	if (holds) {
 		result->kept++;
 		return 0;
 	}

@@ -36,9 +36,10 @@ int objectives_read(const struct ini *ini, struct objectives *ret_objectives, st
 /* Adds one, of minutes. -EINVAL with the sentence; -ENOMEM. */
 int objectives_add(struct objectives *objectives, const char *name, const char *when,
 		   struct error *error);
-/* Can windows with these kinds of events (1 << enum pkbpf_profile_kind) keep or miss them? -EINVAL
- * with the sentence. */
-int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, struct error *error);
+/* Can windows with these kinds of events (1 << enum pkbpf_profile_kind), and with regions or
+ * without, keep or miss them? -EINVAL with the sentence. */
+int objectives_check(const struct objectives *objectives, uint32_t kinds_mask, bool regions,
+		     struct error *error);
 void objectives_done(struct objectives *objectives);
 
 /* A window in which it was not kept. */
@@ -51,6 +52,10 @@ struct objective_result {
 	const struct objective *objective; /* borrowed */
 	size_t kept, missed, unknown;	   /* windows */
 	double worst;			   /* of those kept or missed */
+	/* Of regions: how many there were, and how many took longer than the limit, counted one by
+	 * one; uncounted: those of windows that have no such count. */
+	uint64_t regions, violations, uncounted;
+	uint64_t regions_ns, watched_ns; /* of the windows, and of these while there were probes */
 	ARRAY_OF(struct objective_miss) misses;
 };
 

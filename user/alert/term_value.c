@@ -57,17 +57,63 @@ static int figure_of(const struct profile *profile, struct worst *worst)
 	return err;
 }
 
+/* Of n values the percentile is that of rank ceil(n * permille / 1000): it is below the limit when
+ * no more are above than come after it. */
+static bool few_are_over(const struct region_sums *sums, uint32_t permille)
+{
+	uint64_t rank =
+		sums->count / 1000 * permille + (sums->count % 1000 * permille + 999) / 1000;
+
+	return sums->over <= sums->count - rank;
+}
+
+static void read_regions(const struct alert_term *term, const struct profile *profile,
+			 const struct region_sums *sums, struct term_regions *ret_regions)
+{
+	uint64_t limit_ns = region_condition_limit_ns(&term->region);
+	uint64_t recorded_ns = profile_info_read(profile)->regions_ns;
+
+	*ret_regions = (struct term_regions){
+		.count = sums->count,
+		.over_known = limit_ns && region_sums_count_over(sums, limit_ns),
+		.watched_ns = recorded_ns > sums->missed_ns ? recorded_ns - sums->missed_ns : 0,
+	};
+	if (ret_regions->over_known)
+		ret_regions->over = sums->over;
+}
+
+int term_region_value(const struct alert_term *term, const struct profile *profile,
+		      double *ret_value, bool *ret_holds, struct term_regions *ret_regions)
+{
+	const struct region_condition *condition = &term->region;
+	const struct region_line *line;
+	struct region_list list = {0};
+	int err = region_list_init(&list, profile, REGION_BY_NAME);
+
+	*ret_regions = (struct term_regions){0};
+	err = err < 0 ? err : region_condition_value(condition, &list, ret_value);
+	line = err < 0 ? NULL : region_list_find(&list, condition->name);
+	if (line) {
+		read_regions(term, profile, &line->sums, ret_regions);
+		*ret_holds = term_holds(term, *ret_value);
+		if (condition->figure->permille && ret_regions->over_known &&
+		    wants_less(&term->condition))
+			*ret_holds = few_are_over(&line->sums, condition->figure->permille);
+	}
+	region_list_done(&list);
+	return err;
+}
+
 static int region_of(const struct alert_term *term, const struct profile *profile,
 		     struct worst *worst)
 {
-	struct region_list list = {0};
+	struct term_regions regions;
 	double value;
-	int err = region_list_init(&list, profile, REGION_BY_NAME);
+	bool holds;
+	int err = term_region_value(term, profile, &value, &holds, &regions);
 
-	err = err < 0 ? err : region_condition_value(&term->region, &list, &value);
 	if (err == 0)
 		take_worst(worst, value);
-	region_list_done(&list);
 	return err;
 }
 

@@ -47,6 +47,7 @@ struct query_options {
 	bool capacity;
 	/* checked */
 	enum query_what what;
+	struct series_subject subject;
 	struct history_range range, base_range;
 };
 
@@ -122,7 +123,7 @@ static int write_series(const void *answer, const struct querying *query, FILE *
 static int answer_series(struct querying *query)
 {
 	struct series_question question = {
-		.figure = figure_find(query->own->figure ? query->own->figure : "cpu.share"),
+		.subject = query->own->subject,
 		.by = query->options->by == ROWS_BY_CONTAINER ? ROWS_BY_CONTAINER : ROWS_BY_COMM,
 		.step_ns = query->own->step_ns,
 		.range = query->own->range,
@@ -472,14 +473,32 @@ static int check_output(struct cli_options *options, struct error *error)
 			 own->format, own->what == QUERY_SERIES ? " or csv" : "");
 }
 
+static int check_series(struct cli_options *options, struct error *error)
+{
+	struct query_options *own = options->own;
+	const char *figure = own->figure ? own->figure : "cpu.share";
+	bool by_region = options->by == ROWS_BY_REGION;
+
+	if (series_subject_parse(figure, &own->subject, error) < 0)
+		return -EINVAL;
+	if (!own->subject.figure && !by_region && option_name_is_given("by", options))
+		return error_set(error, EINVAL,
+				 "figures of regions are by region; omit --by, or use "
+				 "--figure 'region[*].%s' for each",
+				 own->subject.region.figure->name);
+	if (own->subject.figure && by_region)
+		return error_set(error, EINVAL,
+				 "--by region requires a figure of regions, as --figure "
+				 "'region[*].p99': a history has no samples by region");
+	return 0;
+}
+
 static int query_check(struct cli_options *options, struct error *error)
 {
 	struct query_options *own = options->own;
-	const struct figure *figure = own->figure ? figure_find(own->figure) : NULL;
 
-	if (own->figure && !figure)
-		return error_set(error, EINVAL, "unknown figure '%s'; see pkbpf(1) FIGURES",
-				 own->figure);
+	if (check_series(options, error) < 0)
+		return -EINVAL;
 	if (check_what(own, options, error) < 0 || check_range(own, error) < 0)
 		return -EINVAL;
 	if (own->what == QUERY_OBJECTIVES && !own->config == !own->when)
@@ -507,8 +526,9 @@ static const struct option_row own_options[] = {
 	{0, "base-from", "TIME", "diff: begin of the base side", TEXT_OF(EVENTS, base_from)},
 	{0, "base-to", "TIME", "diff: end of the base side", TEXT_OF(EVENTS, base_to)},
 	{0, "figure", "NAME",
-	 "series: one of FIGURES, such as blockio.p99; default cpu.share. Counts, bytes and times "
-	 "that add up are per second",
+	 "series: one of FIGURES, such as blockio.p99, or one of a region, as region[predict].p99, "
+	 "region[*].p99 for each; default cpu.share. Counts, bytes and times that add up are per "
+	 "second",
 	 TEXT_OF(OUTPUT, figure)},
 	{0, "step", "TIME", "series: length of a point; default that of the windows there are",
 	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, QUERY(step_ns),

@@ -11,6 +11,7 @@
 #include "cli/option_check.h"
 #include "cli/serve_config.h"
 #include "cli/serve_defaults.h"
+#include "cli/serve_limits.h"
 #include "cli/serve_private.h"
 #include "profile/kind_table.h"
 #include "web/web.h"
@@ -90,9 +91,11 @@ static int check_rules(const struct cli_options *options, const struct serve_con
 {
 	const struct serve_options *own = options->own;
 	uint64_t slice_ns = own->slice_ns ? own->slice_ns : SERVE_SLICE_NS;
-	int err = alert_rules_check(&config->rules, slice_ns, serve_kinds(options), error);
+	uint32_t kinds_mask = serve_kinds(options);
+	bool regions = options->live.sources.regions.wanted;
+	int err = alert_rules_check(&config->rules, slice_ns, kinds_mask, regions, error);
 
-	return err < 0 ? err : objectives_check(&config->objectives, serve_kinds(options), error);
+	return err < 0 ? err : objectives_check(&config->objectives, kinds_mask, regions, error);
 }
 
 static int check_config(struct cli_options *options, struct error *error)
@@ -113,6 +116,9 @@ static int check_config(struct cli_options *options, struct error *error)
 	if (err == 0) {
 		err = serve_config_read(own->text, &config, &inner);
 		err = err < 0 ? err : check_rules(options, &config, &inner);
+		err = err < 0 ? err
+			      : serve_limits_choose(&config, &options->live.sources.regions.limits,
+						    &inner);
 		serve_config_done(&config);
 	}
 	return err < 0 ? error_set(error, EINVAL, "%s: %s", own->config, inner.text) : 0;
@@ -233,31 +239,14 @@ const struct command_row command_serve = {
 	.name = "serve",
 	.synopsis = "serve [OPTIONS]",
 	.summary = "Profiles all the time: keeps a history and answers over HTTP",
-	.options = (const char *const[]){"pid",
-					 "children",
-					 "no-children",
-					 "tid",
-					 "cgroup",
-					 "container",
-					 "comm",
-					 "events",
-					 "frequency",
-					 "duration",
-					 "user",
-					 "kernel",
-					 "unwind",
-					 "unwind-tables",
-					 "python",
-					 "slow-io",
-					 "wakers",
-					 "min-block",
-					 "max-overhead",
-					 "max-memory",
-					 "kernel-threads",
-					 "quiet",
-					 "verbose",
-					 "color",
-					 NULL},
+	.options =
+		(const char *const[]){
+			"pid",		 "children",   "no-children",	 "tid",	    "cgroup",
+			"container",	 "comm",       "events",	 "regions", "region",
+			"frequency",	 "duration",   "user",		 "kernel",  "unwind",
+			"unwind-tables", "python",     "slow-io",	 "wakers",  "min-block",
+			"max-overhead",	 "max-memory", "kernel-threads", "quiet",   "verbose",
+			"color",	 NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "

@@ -55,6 +55,13 @@ static bool is_same_capture(const char *before, const char *after)
 	return length == other && strncmp(before, after, length) == 0;
 }
 
+/* What is counted as too long is decided when a region is first seen. */
+static bool has_same_limits(const struct region_options *before, const struct region_options *after)
+{
+	return !after->wanted ||
+	       memcmp(&before->limits, &after->limits, sizeof(before->limits)) == 0;
+}
+
 static bool is_same(const char *before, const char *after)
 {
 	return before && after ? strcmp(before, after) == 0 : before == after;
@@ -121,7 +128,9 @@ void serving_reload(struct serving *serving)
 	say_fixed(serving, own);
 	if (serve_front_configure(&serving->front, own->text) < 0)
 		console_error(serving->console, "the front is behind: alerts stay as they were");
-	serving->restarts = !is_same_capture(serving->own.text, own->text);
+	serving->restarts =
+		!is_same_capture(serving->own.text, own->text) ||
+		!has_same_limits(&serving->live.sources.regions, &options->live.sources.regions);
 	free_reread(serving->reread);
 	serving->reread = options;
 	console_note(serving->console, "read %s again%s", own->config,

@@ -3,6 +3,7 @@
 #include "history/series.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,15 @@
 
 /* ---- groups ---- */
 
+/* A region that nobody entered has no length, and its program need not be watched. */
+static bool have_gaps(struct series_group *group)
+{
+	group->watched_ns = calloc(POINTS_MAX, sizeof(*group->watched_ns));
+	for (size_t i = 0; i < POINTS_MAX; i++)
+		group->values[i] = NAN;
+	return group->watched_ns;
+}
+
 static struct series_group *find_group(struct series *series, const char *name)
 {
 	struct series_group *group;
@@ -30,8 +40,9 @@ static struct series_group *find_group(struct series *series, const char *name)
 	group = array_add(&series->groups);
 	if (!group)
 		return NULL;
-	group->values = calloc(POINTS_MAX, sizeof(*group->values));
-	if (!group->values) {
+	*group = (struct series_group){.values = calloc(POINTS_MAX, sizeof(*group->values))};
+	if (!group->values || (!series->question.subject.figure && !have_gaps(group))) {
+		free(group->values);
 		series->groups.count--;
 		return NULL;
 	}
@@ -46,7 +57,7 @@ static void add_value(struct series *series, const char *name, double value)
 
 	if (!group)
 		return;
-	if (series->question.figure->is_largest)
+	if (series->question.subject.figure->is_largest)
 		group->values[point] = value > group->values[point] ? value : group->values[point];
 	else
 		group->values[point] += value;
@@ -60,30 +71,76 @@ static void add_row(struct series *series, const struct resource_rows *rows,
 	const char *name = series->question.by == ROWS_BY_CONTAINER ? row->container : row->name;
 	double value;
 
-	if (figure_value(series->question.figure, rows, row, &value) && value != 0)
+	if (figure_value(series->question.subject.figure, rows, row, &value) && value != 0)
 		add_value(series, name[0] ? name : "(none)", value);
 }
 
 /* ---- points ---- */
 
+static void add_line(struct series *series, const struct region_list *list,
+		     const struct region_line *line)
+{
+	size_t number = series->points.count - 1;
+	double recorded_ns = series->points.items[number].regions_ns;
+	struct region_condition subject = series->question.subject.region;
+	struct series_group *group;
+	double value;
+
+	memcpy(subject.name, line->name, strnlen(line->name, sizeof(subject.name) - 1) + 1);
+	if (region_condition_value(&subject, list, &value) < 0)
+		return;
+	group = find_group(series, line->name);
+	/* No sum of others: lengths of different regions make none. */
+	if (!group || strcmp(group->name, OTHERS) == 0)
+		return;
+	group->values[number] = value;
+	group->watched_ns[number] = recorded_ns - (double)line->sums.missed_ns;
+	if (group->watched_ns[number] < 0)
+		group->watched_ns[number] = 0;
+	group->sum += value;
+}
+
+static void add_regions(struct series *series, const struct profile *profile)
+{
+	const char *wanted = series->question.subject.region.name;
+	struct region_list list = {0};
+
+	if (region_list_init(&list, profile, REGION_BY_NAME) < 0)
+		return;
+	for (size_t i = 0; i < list.count; i++)
+		if (strcmp(wanted, "*") == 0 || strcmp(wanted, list.lines[i].name) == 0)
+			add_line(series, &list, &list.lines[i]);
+	region_list_done(&list);
+}
+
+static void add_figures(struct series *series, const struct resource_rows *rows)
+{
+	const struct figure *figure = series->question.subject.figure;
+	double value;
+
+	if (figure->scope == FIGURE_OF_RUN && figure_value(figure, rows, NULL, &value))
+		add_value(series, "machine", value);
+	for (size_t i = 0; i < rows->all_count && figure->scope == FIGURE_OF_ROW; i++)
+		add_row(series, rows, &rows->items[i]);
+}
+
 static void add_profile(struct series *series, const struct profile *profile)
 {
 	struct series_point *point = &series->points.items[series->points.count - 1];
-	const struct figure *figure = series->question.figure;
 	const struct profile_info *info = profile_info_read(profile);
 	const struct resource_rows *rows;
 	struct results results;
-	double value;
 
+	point->regions_ns = (double)info->regions_ns;
 	results_init(&results, profile, series->question.by);
 	if (results_rows(&results, &rows) == 0) {
 		point->busy_percent = rows->busy_percent;
 		point->shed_steps = info->shed_steps;
 		memcpy(point->shed, info->shed, sizeof(point->shed));
-		if (figure->scope == FIGURE_OF_RUN && figure_value(figure, rows, NULL, &value))
-			add_value(series, "machine", value);
-		for (size_t i = 0; i < rows->all_count && figure->scope == FIGURE_OF_ROW; i++)
-			add_row(series, rows, &rows->items[i]);
+		if (series->question.subject.figure)
+			add_figures(series, rows);
+		else
+			add_regions(series, profile);
 	}
 	results_done(&results);
 }
@@ -179,20 +236,24 @@ bool figure_adds_up(const struct figure *figure)
 	       figure->unit != FIGURE_PERCENT;
 }
 
-/* Windows differ in length. */
+/* Windows differ in length, and so does the part of them that was watched. */
 double series_value(const struct series *series, const struct series_group *group, size_t point)
 {
-	const struct figure *figure = series->question.figure;
 	double seconds = series->points.items[point].covered_ns / (double)NS_PER_SECOND;
 
-	return figure_adds_up(figure) && seconds > 0 ? group->values[point] / seconds
-						     : group->values[point];
+	if (group->watched_ns)
+		seconds = group->watched_ns[point] / (double)NS_PER_SECOND;
+	return series_subject_adds_up(&series->question.subject) && seconds > 0
+		       ? group->values[point] / seconds
+		       : group->values[point];
 }
 
 void series_done(struct series *series)
 {
-	array_foreach(&series->groups, group)
+	array_foreach(&series->groups, group) {
 		free(group->values);
+		free(group->watched_ns);
+	}
 	array_free(&series->groups);
 	array_free(&series->points);
 }

@@ -7,11 +7,12 @@
 
 #include "base/array.h"
 #include "history/history_range.h"
+#include "history/series_subject.h"
 #include "rows/figure_table.h"
 
 struct series_question {
-	const struct figure *figure;
-	enum rows_by by;  /* ROWS_BY_CONTAINER or ROWS_BY_COMM */
+	struct series_subject subject;
+	enum rows_by by;  /* ROWS_BY_CONTAINER or ROWS_BY_COMM; regions: by name */
 	uint64_t step_ns; /* length of a point; 0: that of the windows there are */
 	struct history_range range;
 	struct slice_choice choice;
@@ -20,13 +21,15 @@ struct series_question {
 struct series_group {
 	char name[ROW_CONTAINER_SIZE];
 	double sum;
-	double *values; /* by point */
+	double *values;	    /* by point; NAN, of regions: none was left */
+	double *watched_ns; /* by point, of regions: while their program had probes; else NULL */
 };
 
 struct series_point {
 	struct history_range range;
 	double busy_percent;	      /* of the machine; < 0 unknown */
 	double covered_ns;	      /* without gaps */
+	double regions_ns;	      /* of it, while regions were recorded */
 	unsigned int shed_steps;      /* the most of its windows */
 	char shed[PROFILE_SHED_SIZE]; /* what was left out of it */
 };

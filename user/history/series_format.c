@@ -31,11 +31,41 @@ static void write_json_points(const struct series *series, FILE *out)
 	}
 }
 
+/* Of a window in which regions were not recorded nothing is known. */
+static void write_json_recorded(const struct series *series, FILE *out)
+{
+	fputs("],\"recorded_seconds\":[", out);
+	array_foreach(&series->points, point)
+		fprintf(out, "%s%.3f", point == series->points.items ? "" : ",",
+			point->regions_ns / 1e9);
+}
+
+static void write_json_watched(const struct series *series, const struct series_group *group,
+			       FILE *out)
+{
+	fputs("],\"watched_seconds\":[", out);
+	for (size_t i = 0; i < series->points.count; i++)
+		fprintf(out, "%s%.3f", i ? "," : "", group->watched_ns[i] / 1e9);
+}
+
+static void write_json_value(double value, FILE *out)
+{
+	if (isnan(value))
+		fputs("null", out);
+	else
+		fprintf(out, "%.6g", value);
+}
+
 void series_write_json(const struct series *series, size_t top, FILE *out)
 {
-	fprintf(out, "{\"figure\":\"%s.%s\",\"windows\":[", series->question.figure->group,
-		series->question.figure->name);
+	char subject[SERIES_SUBJECT_SIZE];
+
+	fputs("{\"figure\":", out);
+	escape_json(out, series_subject_text(&series->question.subject, subject));
+	fputs(",\"windows\":[", out);
 	write_json_points(series, out);
+	if (!series->question.subject.figure)
+		write_json_recorded(series, out);
 	fprintf(out, "],\"series\":[");
 	for (size_t i = 0; i < series->groups.count && i < top; i++) {
 		const struct series_group *group = &series->groups.items[i];
@@ -43,11 +73,22 @@ void series_write_json(const struct series *series, size_t top, FILE *out)
 		fprintf(out, "%s{\"name\":", i ? "," : "");
 		escape_json(out, group->name);
 		fprintf(out, ",\"values\":[");
-		for (size_t j = 0; j < series->points.count; j++)
-			fprintf(out, "%s%.6g", j ? "," : "", series_value(series, group, j));
+		for (size_t j = 0; j < series->points.count; j++) {
+			fputs(j ? "," : "", out);
+			write_json_value(series_value(series, group, j), out);
+		}
+		if (group->watched_ns)
+			write_json_watched(series, group, out);
 		fprintf(out, "]}");
 	}
 	fprintf(out, "]}\n");
+}
+
+static void write_csv_value(double value, FILE *out)
+{
+	fputc(',', out);
+	if (!isnan(value))
+		fprintf(out, "%.6g", value);
 }
 
 void series_write_csv(const struct series *series, size_t top, FILE *out)
@@ -66,7 +107,7 @@ void series_write_csv(const struct series *series, size_t top, FILE *out)
 		if (point->busy_percent >= 0)
 			fprintf(out, "%.3f", point->busy_percent);
 		for (size_t i = 0; i < series->groups.count && i < top; i++)
-			fprintf(out, ",%.6g", series_value(series, &series->groups.items[i], j));
+			write_csv_value(series_value(series, &series->groups.items[i], j), out);
 		fprintf(out, "\r\n");
 	}
 }
@@ -108,11 +149,13 @@ static const char *time_text(double ns, char text[32])
 	return text;
 }
 
-static const char *value_text(const struct figure *figure, double value, char text[32])
+static const char *value_text(enum figure_unit unit, double value, char text[32])
 {
 	if (value == 0)
 		return ".";
-	switch (figure->unit) {
+	if (isnan(value))
+		return "-";
+	switch (unit) {
 	case FIGURE_NS:
 		return time_text(value, text);
 	case FIGURE_BYTES:
@@ -137,13 +180,35 @@ static void write_time(int64_t unix_ns, FILE *out)
 	fprintf(out, "%-19s", text);
 }
 
+/* What stands for a part of the window, or for nothing. */
+static void write_watched(const struct series *series, size_t at, size_t top, FILE *out)
+{
+	const struct series_point *point = &series->points.items[at];
+	double least_ns = point->regions_ns;
+	char some[32], all[32];
+
+	if (point->regions_ns <= 0) {
+		fputs("  not watched", out);
+		return;
+	}
+	for (size_t i = 0; i < series->groups.count && i < top; i++)
+		if (!isnan(series->groups.items[i].values[at]) &&
+		    series->groups.items[i].watched_ns[at] < least_ns)
+			least_ns = series->groups.items[i].watched_ns[at];
+	if (least_ns < point->covered_ns * 0.999)
+		fprintf(out, "  watched %s of %s", time_text(least_ns, some),
+			time_text(point->covered_ns, all));
+}
+
 void series_write_text(const struct series *series, size_t top, FILE *out)
 {
-	const struct figure *figure = series->question.figure;
-	char text[32], name[COLUMN + 1];
+	const struct series_subject *subject = &series->question.subject;
+	char text[32], name[COLUMN + 1], title[SERIES_SUBJECT_SIZE], escaped[SERIES_SUBJECT_SIZE];
 
-	fprintf(out, "%s.%s: %s%s\n%-19s  %6s", figure->group, figure->name, figure->summary,
-		figure_adds_up(figure) ? ", per second" : "", "begin", "busy%");
+	series_subject_text(subject, title);
+	fprintf(out, "%s: %s%s\n%-19s  %6s", escape_terminal(escaped, sizeof(escaped), title),
+		series_subject_summary(subject),
+		series_subject_adds_up(subject) ? ", per second" : "", "begin", "busy%");
 	for (size_t i = 0; i < series->groups.count && i < top; i++)
 		fprintf(out, "  %*s", COLUMN,
 			escape_terminal(name, sizeof(name), series->groups.items[i].name));
@@ -158,9 +223,11 @@ void series_write_text(const struct series *series, size_t top, FILE *out)
 			fprintf(out, "  %6.1f", point->busy_percent);
 		for (size_t i = 0; i < series->groups.count && i < top; i++)
 			fprintf(out, "  %*s", COLUMN,
-				value_text(figure,
+				value_text(series_subject_unit(subject),
 					   series_value(series, &series->groups.items[i], j),
 					   text));
+		if (!subject->figure)
+			write_watched(series, j, top, out);
 		fputc('\n', out);
 	}
 }

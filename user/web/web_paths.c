@@ -244,6 +244,10 @@ static int answer_format(struct web *web, const struct web_query *query, const c
 
 	if (!format)
 		return web_say(answer, 400, "unknown format; those of pkbpf --format\n");
+	if (query->by == ROWS_BY_REGION)
+		return web_say(answer, 400,
+			       "by=region is for figures of regions, at /api/v1/series: a history "
+			       "has no samples by region\n");
 	web_begin_work(web);
 	err = find_profile(web, query, range, answer, &profile);
 	if (err == 0 && profile) {

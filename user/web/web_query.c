@@ -103,16 +103,14 @@ static int set_by(struct web_query *query, const char *value, struct error *erro
 	for (int i = 0; rows_grouping_names[i]; i++) {
 		if (strcmp(rows_grouping_names[i], value) != 0)
 			continue;
-		if (i == ROWS_BY_REGION)
-			return error_set(error, EINVAL,
-					 "by 'region': windows of a history have no regions; "
-					 "expected process, thread, container or comm");
 		query->by = (enum rows_by)i;
+		query->has_by = true;
 		return 0;
 	}
-	return error_set(error, EINVAL,
-			 "by '%.64s' is unknown: expected process, thread, container or comm",
-			 value);
+	return error_set(
+		error, EINVAL,
+		"by '%.64s' is unknown: expected process, thread, container, comm or region",
+		value);
 }
 
 static const struct {

@@ -23,8 +23,9 @@ struct web_query {
 	bool has_kind;
 	enum pkbpf_profile_kind kind;
 	uint32_t pid; /* 0: any */
-	char comm[WEB_NAME_SIZE], container[WEB_NAME_SIZE], format[32], figure[64], level[16],
+	char comm[WEB_NAME_SIZE], container[WEB_NAME_SIZE], format[32], figure[128], level[16],
 		base[16];
+	bool has_by;
 	enum rows_by by;
 	uint32_t top; /* 0: not given */
 };

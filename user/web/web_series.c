@@ -36,7 +36,6 @@ static int write_series(const struct series *series, const struct web_query *que
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
 	struct series_question question = {
-		.figure = figure_find(query->figure[0] ? query->figure : "cpu.share"),
 		.by = query->by == ROWS_BY_CONTAINER ? ROWS_BY_CONTAINER : ROWS_BY_COMM,
 		.step_ns = query->step_ns,
 		.choice = web_choice(query),
@@ -45,8 +44,13 @@ int web_answer_series(struct web *web, const struct web_query *query, struct web
 	struct error error;
 	int err;
 
-	if (!question.figure)
-		return web_say(answer, 400, "unknown figure: one of pkbpf(1) FIGURES\n");
+	if (series_subject_parse(query->figure[0] ? query->figure : "cpu.share", &question.subject,
+				 &error) < 0)
+		return web_say(answer, 400, "%s\n", error.text);
+	if (query->has_by && !question.subject.figure != (query->by == ROWS_BY_REGION))
+		return web_say(answer, 400,
+			       "figures of regions, as region[*].p99, and by=region belong "
+			       "together\n");
 	if (query->format[0] && strcmp(query->format, "csv") != 0 &&
 	    strcmp(query->format, "json") != 0)
 		return web_say(answer, 400, "unknown format: json or csv\n");

@@ -208,7 +208,7 @@ static void an_interval_beyond_what_is_known_is_refused(void **state)
 		struct error error;
 
 		assert_int_equal(read_rules(rows[i].text, false, &rules, &error), 0);
-		if (alert_rules_check(&rules, rows[i].slice_s * SECOND, UINT32_MAX, &error) !=
+		if (alert_rules_check(&rules, rows[i].slice_s * SECOND, UINT32_MAX, true, &error) !=
 		    (rows[i].fits ? 0 : -EINVAL))
 			fail_msg("%s", rows[i].text);
 		if (!rows[i].fits)
@@ -230,7 +230,9 @@ static void a_rule_of_what_is_not_recorded_is_refused(void **state)
 		{"[alert a]\nwhen = cpu.share > 5% and blockio.p99 > 5ms\n",
 		 "add blockio to --events"},
 		{"[alert a]\nwhen = offcpu.function[*].self>+5%\n", "add offcpu to --events"},
-		{"[alert a]\nwhen = region[x].p99 > 5ms\n", "have no regions"},
+		{"[alert a]\nwhen = region[x].p99 > 5ms\n",
+		 "[alert a]: regions are not recorded; add "
+		 "--regions"},
 		{"[alert a]\nwhen = never\n", NULL},
 	};
 
@@ -242,7 +244,7 @@ static void a_rule_of_what_is_not_recorded_is_refused(void **state)
 		/* Default rules wait for their kinds: run-queue is one. */
 		assert_int_equal(read_rules(rows[i].text, true, &rules, &error), 0);
 		if (alert_rules_check(&rules, 10 * SECOND,
-				      1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_FAULTS,
+				      1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_FAULTS, false,
 				      &error) != (rows[i].says ? -EINVAL : 0))
 			fail_msg("%s", rows[i].text);
 		if (rows[i].says) {
@@ -259,9 +261,9 @@ static void a_rule_of_what_is_not_recorded_is_refused(void **state)
 		assert_int_equal(read_rules("[alert run-queue]\nwhen = offcpu.runqueue_p95 > 9ms\n",
 					    true, &rules, &error),
 				 0);
-		assert_int_equal(
-			alert_rules_check(&rules, 10 * SECOND, 1U << PKBPF_PROFILE_CPU, &error),
-			-EINVAL);
+		assert_int_equal(alert_rules_check(&rules, 10 * SECOND, 1U << PKBPF_PROFILE_CPU,
+						   true, &error),
+				 -EINVAL);
 		alert_rules_done(&rules);
 	}
 }

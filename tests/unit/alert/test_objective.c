@@ -12,6 +12,7 @@
 
 #include "account_machine.h"
 #include "alert/objective.h"
+#include "region_window.h"
 #include "temp_store.h"
 #include "temp_tree.h"
 
@@ -119,6 +120,85 @@ static void a_window_without_requests_counts_neither_way(void **state)
 	objectives_done(&objectives);
 }
 
+/* The n-th slice, with regions that were recorded for all of it, or not at all. */
+static void add_regions(int64_t n, const struct region_window *window)
+{
+	struct fake_profile machine;
+	struct profile_info *info;
+
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 0, 20 * (uint64_t)SECOND);
+	account_process(&machine, &(struct account_process){.pid = 812, .comm = "server"});
+	account_end(&machine);
+	if (window)
+		region_window_add(machine.profile, window);
+	info = profile_info(machine.profile);
+	info->start_ns = (uint64_t)(1000 * SECOND + n * SLICE);
+	info->end_ns = info->start_ns + SLICE;
+	info->start_unix_ns = BEGIN + n * SLICE;
+	info->regions_ns = window ? (uint64_t)SLICE : 0;
+	assert_int_equal(store_add(store, machine.profile, NULL), 0);
+	fake_profile_done(&machine);
+}
+
+/* The histogram cannot tell 100.1 ms from 100 ms: the counts do. */
+static void long_regions_are_counted_one_by_one(void **state)
+{
+	const struct region_window all_kept = {"predict", 990, 99 * MS, 10, 101 * MS, 100 * MS, 0};
+	const struct region_window one_too_many = {"predict",	      989,	99 * MS, 11,
+						   100 * MS + 100000, 100 * MS, 0};
+	struct objectives objectives = {0};
+	struct objective_result *results;
+	struct error error;
+
+	for (int64_t n = 0; n < 12; n++)
+		add_regions(n, n < 6 ? &all_kept : &one_too_many);
+	for (int64_t n = 12; n < 18; n++)
+		add_regions(n, NULL);
+	assert_int_equal(objectives_add(&objectives, "p99", "region[predict].p99 < 100ms", &error),
+			 0);
+	assert_int_equal(
+		objectives_add(&objectives, "share", "region[predict].over(100ms) < 1.05%", &error),
+		0);
+	assert_int_equal(objectives_add(&objectives, "other", "region[predict].p99 < 1s", &error),
+			 0);
+	results = measure(&objectives);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(results[i].kept, 1);
+		assert_int_equal(results[i].missed, 1);
+		assert_int_equal(results[i].unknown, 1); /* not watched */
+		assert_int_equal(results[i].regions, 12000);
+		assert_int_equal(results[i].violations, 6 * 10 + 6 * 11);
+		assert_int_equal(results[i].uncounted, 0);
+		assert_int_equal(results[i].misses.items[0].range.from_unix_ns, BEGIN + 6 * SLICE);
+	}
+	/* Counted from another limit on: its verdict is that of the percentile. */
+	assert_int_equal(results[2].kept, 2);
+	assert_int_equal(results[2].violations, 0);
+	assert_int_equal(results[2].uncounted, 12000);
+	objective_results_free(results, 3);
+	objectives_done(&objectives);
+}
+
+static void a_window_that_was_hardly_watched_is_unknown(void **state)
+{
+	const struct region_window half = {"a", 100, MS, 0, MS, 0, SLICE / 2};
+	const struct region_window hardly = {"a", 100, MS, 0, MS, 0, SLICE - SLICE / 20};
+	struct objectives objectives = {0};
+	struct objective_result *results;
+	struct error error;
+
+	for (int64_t n = 0; n < 12; n++)
+		add_regions(n, n < 6 ? &half : &hardly);
+	assert_int_equal(objectives_add(&objectives, "a", "region[a].p99 < 1s", &error), 0);
+	results = measure(&objectives);
+	assert_int_equal(results[0].kept, 1);
+	assert_int_equal(results[0].unknown, 1);
+	assert_int_equal(results[0].regions_ns, 12 * SLICE);
+	assert_int_equal(results[0].watched_ns, 6 * (SLICE / 2 + SLICE / 20));
+	objective_results_free(results, 1);
+	objectives_done(&objectives);
+}
+
 static int read(const char *text, struct objectives *objectives, struct error *error)
 {
 	char *copy = strdup(text);
@@ -178,13 +258,19 @@ static void what_is_not_recorded_is_refused(void **state)
 	static const struct {
 		const char *when;
 		uint32_t kinds_mask;
-		bool fits;
+		bool regions;
+		const char *says; /* NULL: it is fine */
 	} rows[] = {
-		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_CPU, false},
-		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_OFFCPU, true},
-		{"memory.heap_live < 1M", 1U << PKBPF_PROFILE_CPU, false},
-		{"region[predict].p99 < 5ms", UINT32_MAX, false},
-		{"cpu.share < 50%", 1U << PKBPF_PROFILE_CPU, true},
+		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_CPU, true, "add offcpu to --events"},
+		{"offcpu.p99 < 5ms", 1U << PKBPF_PROFILE_OFFCPU, true, NULL},
+		{"memory.heap_live < 1M", 1U << PKBPF_PROFILE_CPU, true, "add live to --events"},
+		{"region[predict].p99 < 5ms", UINT32_MAX, false, "add --regions"},
+		{"region[predict].p99 < 5ms", 1U << PKBPF_PROFILE_CPU, true, NULL},
+		{"region[predict].sleep < 5s", 1U << PKBPF_PROFILE_CPU, true,
+		 "add offcpu to --events"},
+		{"region[predict].sleep < 5s", 1U << PKBPF_PROFILE_OFFCPU, true, NULL},
+		{"function[f].self < 5%", 1U << PKBPF_PROFILE_BLOCKIO, true, "add cpu to --events"},
+		{"cpu.share < 50%", 1U << PKBPF_PROFILE_CPU, true, NULL},
 	};
 
 	(void)state;
@@ -193,9 +279,11 @@ static void what_is_not_recorded_is_refused(void **state)
 		struct error error;
 
 		assert_int_equal(objectives_add(&objectives, "x", rows[i].when, &error), 0);
-		if ((objectives_check(&objectives, rows[i].kinds_mask, &error) == 0) !=
-		    rows[i].fits)
+		if (objectives_check(&objectives, rows[i].kinds_mask, rows[i].regions, &error) !=
+		    (rows[i].says ? -EINVAL : 0))
 			fail_msg("%s", rows[i].when);
+		if (rows[i].says)
+			assert_non_null(strstr(error.text, rows[i].says));
 		objectives_done(&objectives);
 	}
 }
@@ -205,6 +293,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_percentile_of_a_window_is_that_of_all_its_requests, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_regions_are_counted_one_by_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_window_that_was_hardly_watched_is_unknown, setup,
+						teardown),
 		cmocka_unit_test(what_is_not_recorded_is_refused),
 		cmocka_unit_test_setup_teardown(a_window_without_requests_counts_neither_way, setup,
 						teardown),

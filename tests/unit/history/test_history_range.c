@@ -86,7 +86,7 @@ static void a_long_interval_is_answered_from_its_begin_to_its_end(void **state)
 
 static void a_series_of_a_long_interval_merges_neighbours(void **state)
 {
-	struct series_question question = {.figure = figure_find("machine.busy"),
+	struct series_question question = {.subject = {.figure = figure_find("machine.busy")},
 					   .by = ROWS_BY_COMM,
 					   .range = {BEGIN, BEGIN + 720 * HOUR}};
 	struct series series;

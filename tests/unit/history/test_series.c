@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests for history/series: names beyond the limit are summed up, not left out. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -13,6 +15,7 @@
 #include "base/array.h"
 #include "history/series.h"
 #include "rows/figure_table.h"
+#include "region_window.h"
 #include "temp_store.h"
 #include "temp_tree.h"
 
@@ -65,7 +68,7 @@ static void record(void)
 
 static void names_beyond_the_limit_are_one(void **state)
 {
-	struct series_question question = {.figure = figure_find("cpu.total"),
+	struct series_question question = {.subject = {.figure = figure_find("cpu.total")},
 					   .by = ROWS_BY_COMM,
 					   .range = {BEGIN, BEGIN + SECOND}};
 	struct series series;
@@ -74,7 +77,7 @@ static void names_beyond_the_limit_are_one(void **state)
 
 	(void)state;
 	record();
-	assert_non_null(question.figure);
+	assert_non_null(question.subject.figure);
 	if (series_read(store, &question, &series, &error) < 0)
 		fail_msg("%s", error.text);
 	assert_int_equal(series.groups.count, GROUPS);
@@ -93,12 +96,12 @@ static void assert_shown(const char *figure, double value, const char *shown)
 {
 	struct series_group group = {.name = "server", .values = &value};
 	struct series_point point = {.busy_percent = -1, .covered_ns = 60e9};
-	struct series series = {.question = {.figure = figure_find(figure)}};
+	struct series series = {.question = {.subject = {.figure = figure_find(figure)}}};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_non_null(series.question.figure);
+	assert_non_null(series.question.subject.figure);
 	series.points.items = &point;
 	series.groups.items = &group;
 	series.points.count = series.groups.count = 1;
@@ -151,9 +154,10 @@ static void rows_of_csv_have_a_cell_for_each_group(void **state)
 					{.range = {61500 * 1000000LL, 62500 * 1000000LL},
 					 .busy_percent = -1,
 					 .covered_ns = 1e9}};
-	struct series series = {.question = {.figure = figure_find("memory.minor_faults")},
-				.points = {points, 2, 2},
-				.groups = {groups, 2, 2}};
+	struct series series = {
+		.question = {.subject = {.figure = figure_find("memory.minor_faults")}},
+		.points = {points, 2, 2},
+		.groups = {groups, 2, 2}};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -211,6 +215,118 @@ static void levels_are_not_divided_by_seconds(void **state)
 	}
 }
 
+/* A second that begins so many seconds after the first. */
+static void record_region(int64_t second, const struct region_window *window)
+{
+	struct fake_profile machine;
+	struct profile_info *info;
+
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 1000000ULL, 0);
+	account_process(&machine, &(struct account_process){.pid = 1, .comm = "server"});
+	account_end(&machine);
+	if (window->name)
+		region_window_add(machine.profile, window);
+	info = profile_info(machine.profile);
+	info->start_unix_ns = BEGIN + second * SECOND;
+	info->start_ns = (uint64_t)(SECOND + second * SECOND);
+	info->end_ns = info->start_ns + (uint64_t)SECOND;
+	info->regions_ns = window->name ? SECOND : 0;
+	assert_int_equal(store_add(store, machine.profile, NULL), 0);
+	fake_profile_done(&machine);
+}
+
+static void read_region(const char *figure, struct series *series)
+{
+	struct series_question question = {.range = {BEGIN, BEGIN + 3 * SECOND}};
+	struct error error;
+
+	if (series_subject_parse(figure, &question.subject, &error) < 0 ||
+	    series_read(store, &question, series, &error) < 0)
+		fail_msg("%s: %s", figure, error.text);
+}
+
+static char *text_of(const struct series *series,
+		     void (*write)(const struct series *series, size_t top, FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	write(series, 10, out);
+	fclose(out);
+	return text;
+}
+
+static void regions_have_series_and_gaps_are_no_zeroes(void **state)
+{
+	struct series series;
+	char *text;
+
+	(void)state;
+	record_region(0, &(struct region_window){"predict", 10, 1000, 2, 8000, 4000, 0});
+	record_region(1, &(struct region_window){"other", 5, 1000, 0, 0, 0, 0});
+	record_region(2, &(struct region_window){"predict", 6, 1000, 0, 0, 4000, SECOND / 2});
+	read_region("region[predict].count", &series);
+	assert_int_equal(series.groups.count, 1);
+	text = text_of(&series, series_write_csv);
+	/* Per second that was watched: 6 in half of one. */
+	assert_non_null(strstr(text, ",12\r\n"));
+	assert_non_null(strstr(text, ",\r\n"));
+	assert_int_equal(text[strlen(text) - 4], '1');
+	assert_int_equal(text[strlen(text) - 3], '2');
+	free(text);
+	text = text_of(&series, series_write_text);
+	assert_non_null(strstr(text, "watched 500.0 ms of 1.00 s"));
+	free(text);
+	text = text_of(&series, series_write_json);
+	assert_non_null(
+		strstr(text, "\"values\":[12,null,12],\"watched_seconds\":[1.000,0.000,0.500]"));
+	free(text);
+	series_done(&series);
+	read_region("region[predict].violations", &series);
+	assert_true(series.groups.items[0].values[0] == 2);
+	series_done(&series);
+	read_region("region[*].p50", &series);
+	assert_int_equal(series.groups.count, 2);
+	series_done(&series);
+}
+
+static void a_window_without_regions_is_said_not_to_be_watched(void **state)
+{
+	struct series series;
+	char *text;
+
+	(void)state;
+	record_region(0, &(struct region_window){0});
+	record_region(1, &(struct region_window){"predict", 10, 1000, 0, 0, 0, 0});
+	read_region("region[predict].p50", &series);
+	text = text_of(&series, series_write_text);
+	assert_non_null(strstr(text, "-  not watched\n"));
+	free(text);
+	series_done(&series);
+}
+
+static void a_subject_says_what_it_may_be(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"region[x]", "region[predict]"},
+		{"region[x].p98", "unknown figure 'p98'"},
+		{"region[x].over(1x)", "over()"},
+		{"cpu.nothing", "unknown figure"},
+	};
+	struct series_subject subject;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		assert_int_equal(series_subject_parse(wrong[i][0], &subject, &error), -EINVAL);
+		if (!strstr(error.text, wrong[i][1]))
+			fail_msg("%s: %s", wrong[i][0], error.text);
+	}
+	assert_int_equal(series_subject_parse("region[x].over(5ms)", &subject, &error), 0);
+	assert_int_equal(subject.region.limit_ns, 5000000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +335,11 @@ int main(void)
 		cmocka_unit_test(values_have_the_unit_that_fits),
 		cmocka_unit_test(levels_are_not_divided_by_seconds),
 		cmocka_unit_test(rows_of_csv_have_a_cell_for_each_group),
+		cmocka_unit_test_setup_teardown(regions_have_series_and_gaps_are_no_zeroes, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_window_without_regions_is_said_not_to_be_watched,
+						setup, teardown),
+		cmocka_unit_test(a_subject_says_what_it_may_be),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
