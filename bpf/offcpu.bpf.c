@@ -5,6 +5,7 @@
 #include "shed.bpf.h"
 #include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
+#include "offcpu_lock_switch.bpf.h"
 #include "offcpu_relation.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "resource.bpf.h"
@@ -320,13 +321,20 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		if (!thread)
 			return;
 	}
-	if (thread->place == PKBPF_THREAD_OFF_CPU)
+	if (thread->place == PKBPF_THREAD_OFF_CPU) {
 		repair_switch_in(task, thread, now_ns);
+		if (offcpu_config.locks)
+			lock_end(slot, now_ns);
+	}
 	if (has_left()) {
 		account_close(thread, slot, task, now_ns);
 		return;
 	}
 	wait_split(thread, slot, task->sched_info.run_delay);
+	if (offcpu_config.locks) {
+		lock_thread_begin(slot);
+		lock_step(slot, now_ns);
+	}
 	thread->time_ns[PKBPF_WAIT_NONE] += now_ns - thread->since_ns;
 	thread->count[PKBPF_WAIT_NONE]++;
 	thread->since_ns = now_ns;
@@ -353,6 +361,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		stack_take(ctx, task, thread, slot, now_ns);
 	if (thread->weight > 1)
 		thread->taking_ns = bpf_ktime_get_ns() - now_ns;
+	if (offcpu_config.locks && thread->state != PKBPF_WAIT_RUNQUEUE)
+		lock_begin(slot, now_ns);
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 
@@ -394,6 +404,10 @@ static __always_inline void switch_in(struct task_struct *other, struct task_str
 	}
 	if (thread->place == PKBPF_THREAD_ON_CPU)
 		repair_switch_out(task, thread, slot, now_ns);
+	if (offcpu_config.locks) {
+		lock_step(slot, now_ns);
+		lock_end(slot, now_ns);
+	}
 	/* Never 0, which means no wait. */
 	thread->pending_ns = now_ns > thread->since_ns ? now_ns - thread->since_ns : 1;
 	thread->since_ns = now_ns;

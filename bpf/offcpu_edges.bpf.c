@@ -3,6 +3,7 @@
  * blocked before the start, and waits that the end truncates. In between, where only a sample of
  * the waits gets stacks, it handles waits that have become long. */
 #include "kernel_compat.bpf.h"
+#include "offcpu_lock_end.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "stack.bpf.h"
 #include "task_filter.bpf.h"
@@ -234,6 +235,8 @@ static __always_inline void end_waits(struct task_struct *task)
 		thread->pending_ns = end_ns - thread->since_ns;
 		thread->flags |= PKBPF_THREAD_OPEN;
 		thread->row = PKBPF_NO_ROW;
+		if (offcpu_config.locks)
+			lock_end(slot, end_ns);
 		wait_finish(slot, task->sched_info.run_delay);
 	}
 	if (end_ns > thread->since_ns)

@@ -4,6 +4,7 @@
 #define PKBPF_OFFCPU_WAIT_BPF_H
 
 #include "offcpu.bpf.h"
+#include "offcpu_lock.bpf.h"
 
 #define TASK_INTERRUPTIBLE   0x0001
 #define TASK_UNINTERRUPTIBLE 0x0002
@@ -131,6 +132,9 @@ static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, 
 	}
 	if (wait_ns + queue_ns >= offcpu_config.min_block_ns)
 		row_add(slot, thread, wait_ns, queue_ns);
+	if (offcpu_config.locks)
+		lock_count(slot, wait_ns + queue_ns, queue_ns,
+			   wait_ns + queue_ns >= offcpu_config.min_block_ns);
 	if (offcpu_config.trace_ns && wait_ns + queue_ns >= offcpu_config.trace_ns)
 		wait_trace(slot, wait_ns, queue_ns);
 	thread->flags = 0;

@@ -3,7 +3,7 @@
 #include "shared.bpf.h"
 #include "shed.bpf.h"
 #include "cpu_sampler.bpf.h"
-#include "offcpu.bpf.h"
+#include "offcpu_lock_tables.bpf.h"
 #include "python.bpf.h"
 #include "resource.bpf.h"
 #include "ring_share.bpf.h"
@@ -42,6 +42,14 @@ struct unwind_miss_times_map unwind_miss_times SEC(".maps");
 struct raw_ring_map raw_ring SEC(".maps");
 struct raw_scratch_map raw_scratch SEC(".maps");
 
+struct lock_rows_map lock_rows SEC(".maps");
+struct lock_index_map lock_index SEC(".maps");
+struct offcpu_free_map lock_free_rows SEC(".maps");
+struct lock_parts_map lock_parts SEC(".maps");
+struct lock_part_index_map lock_part_index SEC(".maps");
+struct offcpu_free_map lock_free_parts SEC(".maps");
+struct lock_threads_map lock_threads SEC(".maps");
+struct lock_tids_map lock_tids SEC(".maps");
 struct offcpu_threads_map offcpu_threads SEC(".maps");
 struct offcpu_rows_map offcpu_rows SEC(".maps");
 struct offcpu_row_index_map offcpu_row_index SEC(".maps");

@@ -108,7 +108,8 @@ struct pkbpf_offcpu_config {
 	__u8 kernel_threads;
 	__u8 per_thread;
 	__u8 wakers;
-	__u32 want_resources; /* resource usage of threads is recorded as well */
+	__u16 want_resources; /* resource usage of threads is recorded as well */
+	__u16 locks;	      /* waits for locks are added up by lock and holder */
 	/* process of a command that starts only after the interval has begun and waits for pkbpf;
 	 * 0: none */
 	__u32 waiting_pid;

@@ -198,6 +198,12 @@ enum pkbpf_loss {
 	X(MERGE_TOO_MANY, PKBPF_LOSS_NOTE,                                                         \
 	  "regions, threads, cgroups and readings of memory of slices left out (too many)")        \
 	X(FUNCTIONS_UNKNOWN, PKBPF_LOSS_NONE, "names of --function that meant no function")        \
+	X(LOCK_UNREADABLE, PKBPF_LOSS_NOTE, "waits for locks that could not be read")              \
+	X(LOCK_OWNER_UNKNOWN, PKBPF_LOSS_NONE,                                                     \
+	  "waits for locks with an owner that is no known thread")                                 \
+	X(LOCK_TABLE_FULL, PKBPF_LOSS_NOTE, "waits for locks without a row (table of locks full)") \
+	X(LOCK_PARTS_FULL, PKBPF_LOSS_NOTE,                                                        \
+	  "holders and waits of locks without a place (table full)")                               \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
 	  "may be off by as much)")

@@ -25,6 +25,7 @@
 	X(LIVE, 6, live)                                                                           \
 	X(MEMORY, 7, memory)                                                                       \
 	X(CALLS, 8, calls)                                                                         \
+	X(LOCKS, 9, locks)                                                                         \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
 /* The measured quantity of an event. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A kind of event that only this test has: locks that threads held. Included before everything
+/* A kind of event that only this test has: leases that threads held. Included before everything
  * else, it adds a row to the two lists that all tables are made from. */
 #ifndef PKBPF_TEST_KIND_H
 #define PKBPF_TEST_KIND_H
 
 #include <stdint.h>
 
-#define PKBPF_PROFILE_KINDS_OF_TEST(X) X(LOCKS, 9, locks)
-#define ROW_PART_LIST_OF_TEST(X)       X(locks)
+#define PKBPF_PROFILE_KINDS_OF_TEST(X) X(LEASES, 10, leases)
+#define ROW_PART_LIST_OF_TEST(X)       X(leases)
 
-struct row_locks {
+struct row_leases {
 	uint64_t count, held_ns;
 };
 
 struct row_part;
-extern const struct row_part row_locks_part;
+extern const struct row_part row_leases_part;
 
 #endif

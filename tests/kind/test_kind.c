@@ -34,7 +34,7 @@ static void hold_lock(struct fake_profile *fake, uint64_t stack_id, struct fake_
 				     .stack_id = stack_id,
 				     .pid = PID,
 				     .tid = PID,
-				     .kind = PKBPF_PROFILE_LOCKS,
+				     .kind = PKBPF_PROFILE_LEASES,
 				     .comm = "server",
 				     .count = 1,
 				     .total = 3000000,
@@ -58,7 +58,7 @@ static int setup(void **state)
 {
 	struct fake_profile *fake = calloc(1, sizeof(*fake));
 
-	account_begin(fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_LOCKS, 5000000000,
+	account_begin(fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_LEASES, 5000000000,
 		      15000000000);
 	account_process(fake, &(struct account_process){
 				      .pid = PID, .comm = "server", .run_ns = 4000000000});
@@ -86,7 +86,7 @@ static void assert_has(const char *text, const char *part)
 
 static void assert_written(struct fake_profile *fake, const char *format, const char *part)
 {
-	struct format_options options = {.kind = PKBPF_PROFILE_LOCKS, .top = 10, .full = true};
+	struct format_options options = {.kind = PKBPF_PROFILE_LEASES, .top = 10, .full = true};
 	char *text = fake_profile_write(fake, format, &options);
 
 	assert_has(text, part);
@@ -95,10 +95,10 @@ static void assert_written(struct fake_profile *fake, const char *format, const 
 
 static void every_table_has_its_row(void **state)
 {
-	assert_int_equal(PKBPF_PROFILE_KINDS, PKBPF_PROFILE_LOCKS + 1);
-	assert_string_equal(kind_ops_of(PKBPF_PROFILE_LOCKS)->title, "Locks");
-	assert_non_null(source_by_name("locks"));
-	assert_int_equal(source_by_name("locks")->kind, PKBPF_PROFILE_LOCKS);
+	assert_int_equal(PKBPF_PROFILE_KINDS, PKBPF_PROFILE_LEASES + 1);
+	assert_string_equal(kind_ops_of(PKBPF_PROFILE_LEASES)->title, "Leases");
+	assert_non_null(source_by_name("leases"));
+	assert_int_equal(source_by_name("leases")->kind, PKBPF_PROFILE_LEASES);
 }
 
 static void its_weights_are_no_other_kinds(void **state)
@@ -111,14 +111,14 @@ static void its_weights_are_no_other_kinds(void **state)
 	assert_int_equal(rows.count, 1);
 	row = &rows.items[0];
 	assert_int_equal(row->kind_weight[PKBPF_PROFILE_CPU], 7);
-	assert_int_equal(row->kind_weight[PKBPF_PROFILE_LOCKS], 6000000);
+	assert_int_equal(row->kind_weight[PKBPF_PROFILE_LEASES], 6000000);
 	/* Three stacks of the row, three of the total. */
 	assert_int_equal(rows.weight_count, 6);
 	for (size_t i = 0; i < rows.weight_count; i++)
 		assert_int_equal(rows.weights[i].stack.weight,
 				 rows.weights[i].kind == PKBPF_PROFILE_CPU ? 7 : 3000000);
-	assert_int_equal(row->locks.count, 2);
-	assert_int_equal(row->locks.held_ns, 6000000);
+	assert_int_equal(row->leases.count, 2);
+	assert_int_equal(row->leases.held_ns, 6000000);
 	resource_rows_done(&rows);
 }
 
@@ -127,22 +127,22 @@ static void a_condition_is_about_its_figures(void **state)
 	struct condition condition;
 	struct error error;
 
-	assert_int_equal(condition_parse("locks>1", &condition, &error), 0);
-	assert_int_equal(condition_check_possible(&condition, 1U << PKBPF_PROFILE_LOCKS,
+	assert_int_equal(condition_parse("leases>1", &condition, &error), 0);
+	assert_int_equal(condition_check_possible(&condition, 1U << PKBPF_PROFILE_LEASES,
 						  ROWS_BY_PROCESS, &error),
 			 0);
 	assert_true(condition_check_possible(&condition, 1U << PKBPF_PROFILE_CPU, ROWS_BY_PROCESS,
 					     &error) < 0);
-	assert_has(error.text, "locks");
+	assert_has(error.text, "leases");
 }
 
 static void people_read_of_it(void **state)
 {
 	assert_written(*state, "text", "cpu (");
-	assert_written(*state, "text", ", locks");
-	assert_written(*state, "text", "2 locks");
-	assert_written(*state, "text", "Locks by process");
-	assert_written(*state, "text", "\nLocks: a section of their own\n");
+	assert_written(*state, "text", ", leases");
+	assert_written(*state, "text", "2 leases");
+	assert_written(*state, "text", "Leases by process");
+	assert_written(*state, "text", "\nLeases: a section of their own\n");
 }
 
 static void machines_read_of_it(void **state)
@@ -153,20 +153,20 @@ static void machines_read_of_it(void **state)
 	const char *name;
 
 	assert_non_null(root);
-	section = json_object_get(root, "locks");
+	section = json_object_get(root, "leases");
 	assert_int_equal(json_integer_value(json_object_get(section, "count")), 2);
 	row = json_array_get(json_object_get(root, "rows"), 0);
-	assert_int_equal(json_unpack(row, "{s{sI}s{s{sI}}}", "locks", "held_ns", &held,
-				     "hottest_stacks", "locks", "weight_ns", &hottest),
+	assert_int_equal(json_unpack(row, "{s{sI}s{s{sI}}}", "leases", "held_ns", &held,
+				     "hottest_stacks", "leases", "weight_ns", &hottest),
 			 0);
 	assert_int_equal(held, 6000000);
 	assert_int_equal(hottest, 3000000);
 	name = json_string_value(json_array_get(json_object_get(root, "events"), 1));
-	assert_string_equal(name, "locks");
+	assert_string_equal(name, "leases");
 	json_decref(root);
 	free(text);
-	assert_written(*state, "csv", "locks.total,locks.held_ns");
-	assert_written(*state, "csv", ",hottest.locks");
+	assert_written(*state, "csv", "leases.total,leases.held_ns");
+	assert_written(*state, "csv", ",hottest.leases");
 	assert_written(*state, "folded", "server;main;pthread_mutex_lock 3000\n");
 }
 

@@ -114,7 +114,7 @@ static void choose_sources(struct profiling *profiling)
 		profiling->sources[profiling->source_count++] = source_by_name("calls");
 	profiling->live.kinds_mask = 0;
 	for (size_t i = 0; i < profiling->source_count; i++)
-		profiling->live.kinds_mask |= 1U << profiling->sources[i]->kind;
+		profiling->live.kinds_mask |= source_kinds(profiling->sources[i]);
 }
 
 static bool shows_times(const struct profiling *profiling)

@@ -82,6 +82,10 @@ static int check_kinds(uint32_t kinds_mask, struct error *error)
 					 "serve cannot record %s, which needs chosen programs: "
 					 "expected cpu, offcpu, blockio, faults, network or memory",
 					 kind_ops_of(refused[i])->name);
+	/* Rows of locks stay until the end. */
+	if (kinds_mask & 1U << PKBPF_PROFILE_LOCKS)
+		return error_set(error, EINVAL,
+				 "serve cannot record locks: use pkbpf -e locks for a while");
 	return 0;
 }
 

@@ -218,7 +218,7 @@ static void choose_sources(struct watching *watching)
 			watching->sources[watching->source_count++] = source_at(i);
 	watching->live.kinds_mask = 0;
 	for (size_t i = 0; i < watching->source_count; i++)
-		watching->live.kinds_mask |= 1U << watching->sources[i]->kind;
+		watching->live.kinds_mask |= source_kinds(watching->sources[i]);
 }
 
 static bool is_batch(const struct watching *watching)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <pkbpf/alloc.h>
+#include <pkbpf/lock.h>
 #include <pkbpf/memory.h>
 #include <pkbpf/trace.h>
 #include <pkbpf/v8.h>
@@ -689,6 +690,10 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = aggregator_trace_wait(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_PEER)
 		err = take_peer(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_LOCK)
+		err = aggregator_take_lock(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_LOCK_PART)
+		err = aggregator_take_lock_part(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_REGION)
 		err = take_region(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_SLOW_REGION)

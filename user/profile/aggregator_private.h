@@ -86,6 +86,10 @@ void aggregator_memory_settle(struct aggregator *aggregator);
 void aggregator_memory_finish(struct aggregator *aggregator);
 void aggregator_memory_cut(struct aggregator *aggregator);
 void aggregator_memory_free(struct aggregator_memory *memory);
+/* Locks (aggregator_locks.c). -EBADMSG, -ENOMEM. */
+int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header);
+int aggregator_take_lock_part(struct aggregator *aggregator,
+			      const struct pkbpf_event_header *header);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* The stack as of time_ns. NULL: no stack with this number has arrived. */
 struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,

@@ -86,6 +86,7 @@ void profile_free(struct profile *profile)
 	moment_list_done(&profile->moments);
 	peer_table_free(profile->peers);
 	region_table_free(profile->regions);
+	lock_list_done(&profile->locks);
 	heap_list_done(&profile->heaps);
 	memory_list_done(&profile->memory);
 	array_free(&profile->rows);
@@ -137,6 +138,16 @@ struct memory_list *profile_memory(struct profile *profile)
 const struct memory_list *profile_memory_read(const struct profile *profile)
 {
 	return &profile->memory;
+}
+
+struct lock_list *profile_locks(struct profile *profile)
+{
+	return &profile->locks;
+}
+
+const struct lock_list *profile_locks_read(const struct profile *profile)
+{
+	return &profile->locks;
 }
 
 struct heap_list *profile_heaps(struct profile *profile)

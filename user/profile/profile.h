@@ -17,6 +17,7 @@
 #include "profile/account/distribution.h"
 #include "profile/account/heap_list.h"
 #include "profile/account/machine_figures.h"
+#include "profile/account/lock_list.h"
 #include "profile/account/memory_list.h"
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
@@ -135,6 +136,8 @@ struct relation_list *profile_relations(const struct profile *profile);
 
 /* Single events, with a trace (info.trace_ns). */
 /* Heaps of sampled processes, by the place of allocation. */
+struct lock_list *profile_locks(struct profile *profile);
+const struct lock_list *profile_locks_read(const struct profile *profile);
 struct heap_list *profile_heaps(struct profile *profile);
 const struct heap_list *profile_heaps_read(const struct profile *profile);
 /* Memory of processes over time. */

@@ -54,6 +54,7 @@ struct profile {
 	struct slow_io_list *slow_io;
 	struct slow_region_list *slow_regions;
 	struct moment_list moments;
+	struct lock_list locks;
 	struct heap_list heaps;
 	struct memory_list memory;
 	struct symbol_notes notes;

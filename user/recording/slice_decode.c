@@ -597,6 +597,72 @@ static int read_memory(struct decoding *work)
 	return err;
 }
 
+static bool is_of_chosen_lock(const struct decoding *work, const struct lock *lock)
+{
+	return has_kind(work, PKBPF_PROFILE_LOCKS) &&
+	       (!slice_choice_is_of_processes(work->choice) || is_chosen_pid(work, lock->pid));
+}
+
+/* numbers: of the block's locks in the profile; NOT_CHOSEN. */
+static int put_locks(struct decoding *work, struct lock *locks, size_t count, uint32_t *numbers)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t number;
+
+		numbers[i] = NOT_CHOSEN;
+		if (locks[i].class >= PKBPF_LOCK_CLASSES)
+			return -EBADMSG;
+		if (!is_of_chosen_lock(work, &locks[i]))
+			continue;
+		number = lock_list_add(profile_locks(work->profile), &locks[i]);
+		if (number < 0)
+			return -ENOMEM;
+		numbers[i] = (uint32_t)number;
+	}
+	return 0;
+}
+
+static int put_lock_parts(struct decoding *work, size_t lock_count, const uint32_t *numbers)
+{
+	_cleanup_free_ struct lock_part *parts = NULL;
+	size_t count;
+	int err = read_table(work, &slice_lock_parts, &parts, &count);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (parts[i].lock >= lock_count || parts[i].stack > work->stack_count ||
+		    parts[i].kind > PKBPF_LOCK_SITE || parts[i].state >= PKBPF_LOCK_STATES)
+			return -EBADMSG;
+		parts[i].lock = numbers[parts[i].lock];
+		parts[i].stack = find_stack(work, parts[i].stack);
+		if (parts[i].lock != NOT_CHOSEN)
+			err = lock_list_add_part(profile_locks(work->profile), &parts[i]);
+	}
+	return err;
+}
+
+static int read_locks(struct decoding *work)
+{
+	_cleanup_free_ struct recorded_lock_bucket *buckets = NULL;
+	_cleanup_free_ struct lock *locks = NULL;
+	_cleanup_free_ uint32_t *numbers = NULL;
+	size_t count, bucket_count;
+	int err = read_table(work, &slice_locks, &locks, &count);
+
+	err = err ? err : read_table(work, &slice_lock_buckets, &buckets, &bucket_count);
+	if (err)
+		return err;
+	for (size_t i = 0; i < bucket_count; i++) {
+		if (buckets[i].lock >= count || buckets[i].index >= PKBPF_LOCK_BUCKETS)
+			return -EBADMSG;
+		locks[buckets[i].lock].buckets[buckets[i].index] = buckets[i].count;
+	}
+	numbers = malloc((count + 1) * sizeof(*numbers));
+	if (!numbers)
+		return -ENOMEM;
+	err = put_locks(work, locks, count, numbers);
+	return err ? err : put_lock_parts(work, count, numbers);
+}
+
 /* ---- the account ---- */
 
 static int read_account_processes(struct decoding *work)
@@ -712,7 +778,8 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		read_strings, read_facts,   read_cgroups,      read_processes, read_frames,
 		read_stacks,  read_rows,    read_ends,	       read_peers,     read_distributions,
 		read_devices, read_slow_io, read_slow_regions, read_moments,   read_relations,
-		read_regions, read_heaps,   read_memory,       read_account,   note_choice,
+		read_regions, read_heaps,   read_memory,       read_locks,     read_account,
+		note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

@@ -504,6 +504,40 @@ static void write_heaps(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_locks(struct encoding *work)
+{
+	const struct lock_list *list = profile_locks_read(work->profile);
+	struct rows rows = {.table = &slice_locks};
+	struct rows buckets = {.table = &slice_lock_buckets};
+	struct rows parts = {.table = &slice_lock_parts};
+
+	for (uint32_t i = 0; i < list->locks.count; i++) {
+		const struct lock *lock = &list->locks.items[i];
+		struct lock *row = add_row(work, &rows);
+
+		if (row)
+			*row = *lock;
+		for (uint32_t j = 0; j < PKBPF_LOCK_BUCKETS; j++) {
+			struct recorded_lock_bucket *bucket =
+				lock->buckets[j] ? add_row(work, &buckets) : NULL;
+
+			if (bucket)
+				*bucket = (struct recorded_lock_bucket){i, j, lock->buckets[j]};
+		}
+	}
+	array_foreach(&list->parts, part) {
+		struct lock_part *row = add_row(work, &parts);
+
+		if (!row)
+			break;
+		*row = *part;
+		row->stack = place(work->stacks, work->stack_count, part->stack);
+	}
+	write_table(work, &rows);
+	write_table(work, &buckets);
+	write_table(work, &parts);
+}
+
 static void write_memory(struct encoding *work)
 {
 	struct rows rows = {.table = &slice_memory};
@@ -617,7 +651,8 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		write_stacks,	     write_rows,      write_ends,      write_peers,
 		write_distributions, write_devices,   write_slow_io,   write_slow_regions,
 		write_moments,	     write_relations, write_regions,   write_heaps,
-		write_memory,	     write_account,   write_cgroups,   write_strings,
+		write_memory,	     write_locks,     write_account,   write_cgroups,
+		write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

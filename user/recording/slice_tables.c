@@ -464,3 +464,34 @@ static const struct recorded_column region_buckets_columns[] = {
 };
 TABLE(region_buckets, SLICE_REGION_BUCKETS, B);
 #undef B
+
+#define L struct lock
+static const struct recorded_column locks_columns[] = {
+	RECORDED(1, L, address), RECORDED(2, L, pid),	  RECORDED(3, L, class),
+	TEXT(4, L, comm),	 TEXT(5, L, name),	  RECORDED(6, L, max_waiters),
+	RECORDED(7, L, waits),	 RECORDED(8, L, wait_ns), RECORDED(9, L, queue_ns),
+	RECORDED(10, L, max_ns),
+};
+/* Buckets are a table of their own. */
+ALL_MEMBERS(L, 200 + sizeof(((struct lock *)NULL)->buckets));
+TABLE(locks, SLICE_LOCKS, L);
+#undef L
+
+#define B struct recorded_lock_bucket
+static const struct recorded_column lock_buckets_columns[] = {
+	RECORDED(1, B, lock),
+	RECORDED(2, B, index),
+	RECORDED(3, B, count),
+};
+TABLE(lock_buckets, SLICE_LOCK_BUCKETS, B);
+#undef B
+
+#define P struct lock_part
+static const struct recorded_column lock_parts_columns[] = {
+	RECORDED(1, P, lock), RECORDED(2, P, kind),  RECORDED(3, P, state),
+	RECORDED(4, P, pid),  RECORDED(5, P, tid),   RECORDED(6, P, stack),
+	TEXT(7, P, comm),     RECORDED(8, P, count), RECORDED(9, P, ns),
+};
+ALL_MEMBERS(P, 64);
+TABLE(lock_parts, SLICE_LOCK_PARTS, P);
+#undef P

@@ -39,7 +39,10 @@ enum slice_section {
 	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
 	SLICE_HEAPS = 64,     /* struct heap_place; stacks: 1 + place */
 	SLICE_MEMORY = 65,    /* struct memory_point */
-	SLICE_PEERS = 80,     /* distributions of the kind NETWORK: device is 1 + place */
+	SLICE_LOCKS = 66,
+	SLICE_LOCK_BUCKETS = 67,
+	SLICE_LOCK_PARTS = 68, /* stacks: 1 + place; locks: by place */
+	SLICE_PEERS = 80,      /* distributions of the kind NETWORK: device is 1 + place */
 	SLICE_MOMENTS = 112,
 	SLICE_REGIONS = 30,
 	SLICE_REGION_BUCKETS = 31,
@@ -135,10 +138,16 @@ struct recorded_region {
 	uint32_t bucket_count; /* the next ones of the table of their buckets */
 };
 
+struct recorded_lock_bucket {
+	uint32_t lock; /* place */
+	uint32_t index, count;
+};
+
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
 	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers,
-	slice_regions, slice_region_buckets, slice_heaps, slice_memory, slice_slow_regions;
+	slice_regions, slice_region_buckets, slice_heaps, slice_memory, slice_slow_regions,
+	slice_locks, slice_lock_buckets, slice_lock_parts;
 
 #endif

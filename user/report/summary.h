@@ -26,6 +26,7 @@ int summary_processes(const struct summary *summary, size_t lines);
 int summary_on_cpu(const struct summary *summary, size_t lines);
 int summary_python(const struct summary *summary, size_t lines);
 int summary_off_cpu(const struct summary *summary, size_t lines);
+int summary_locks(const struct summary *summary, size_t lines);
 int summary_storage(const struct summary *summary, size_t lines);
 int summary_network(const struct summary *summary, size_t lines);
 int summary_memory(const struct summary *summary, size_t lines);

@@ -82,6 +82,8 @@ int text_slow_io(const struct text_report *report);
 int text_peers(const struct text_report *report);
 /* Nothing when no off-CPU time was measured. */
 int text_waits(const struct text_report *report);
+/* Nothing when no thread waited for a lock. */
+int text_locks(const struct text_report *report);
 /* Nothing without regions. */
 int text_regions(const struct text_report *report);
 /* Nothing without functions. */

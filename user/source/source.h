@@ -24,6 +24,8 @@ struct source_ops {
 	bool can_wait;
 	/* Recorded only when it is named: it costs more than most want to pay all the time. */
 	bool by_request;
+	/* Kinds without which there is none of this one, as a mask. */
+	uint32_t included_kinds;
 	/* Options of this source: rows about struct source_options, closed by a row without a
 	 * name, and their defaults. NULL: none. */
 	const struct option_row *options;
@@ -73,6 +75,8 @@ const struct source_ops *source_by_name(const char *name);
 const struct source_ops *source_at(size_t index); /* of a kind of event; NULL at the end */
 /* Options of all sources, one list of rows each; NULL at the end. */
 const struct option_row *source_option_rows_at(size_t index);
+/* The kind of a source, and the kinds that it is a part of, as a mask. */
+uint32_t source_kinds(const struct source_ops *source);
 /* True when all kinds of the mask can wait; a kind's bit is 1 << enum pkbpf_profile_kind. */
 bool sources_can_wait(uint32_t kinds_mask);
 

@@ -47,6 +47,11 @@ const struct option_row *source_option_rows_at(size_t index)
 	return NULL;
 }
 
+uint32_t source_kinds(const struct source_ops *source)
+{
+	return 1U << source->kind | source->included_kinds;
+}
+
 bool sources_can_wait(uint32_t kinds_mask)
 {
 	for (size_t i = 0; i < PKBPF_PROFILE_KINDS; i++) {

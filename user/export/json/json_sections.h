@@ -43,6 +43,8 @@ int json_calls(struct json_writer *writer, const struct resource_rows *rows);
 int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);
+/* "locks". -ENOMEM. */
+int json_locks(struct json_writer *writer, const struct resource_rows *rows);
 /* "memory_over_time": the kernel's counts of each process. */
 int json_memory(struct json_writer *writer, const struct resource_rows *rows);
 /* "hottest_lines", by kind. -ENOMEM. */

@@ -172,6 +172,7 @@ static uint32_t *rebuild(struct profile *profile, const struct cut *cut, bool us
 	slow_io_list_renumber(profile->slow_io, to);
 	slow_region_list_renumber(profile->slow_regions, to);
 	moment_list_renumber(&profile->moments, to);
+	lock_list_renumber(&profile->locks, to);
 	heap_list_renumber(&profile->heaps, to);
 	relation_list_renumber(profile->relations, to, count);
 	stack_table_free(profile->names->stacks);

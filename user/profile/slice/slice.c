@@ -417,6 +417,28 @@ static uint32_t stack_there(const struct merging *work, uint32_t stack)
 	return stack == RELATION_NO_STACK ? stack : work->stacks[stack];
 }
 
+static int merge_locks(struct merging *work)
+{
+	const struct lock_list *from = &work->from->locks;
+	_cleanup_free_ uint32_t *numbers = malloc((from->locks.count + 1) * sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < from->locks.count && !err; i++) {
+		int64_t number = lock_list_add(&work->into->locks, &from->locks.items[i]);
+
+		numbers[i] = (uint32_t)number;
+		err = number < 0 ? -ENOMEM : 0;
+	}
+	for (size_t i = 0; i < from->parts.count && !err; i++) {
+		struct lock_part copy = from->parts.items[i];
+
+		copy.lock = numbers[copy.lock];
+		copy.stack = stack_there(work, copy.stack);
+		err = lock_list_add_part(&work->into->locks, &copy);
+	}
+	return err;
+}
+
 static int merge_heaps(struct merging *work)
 {
 	array_foreach(&work->from->heaps.items, from) {
@@ -642,7 +664,7 @@ int slice_merge(struct profile *into, const struct profile *from)
 		merge_processes,     merge_stacks,    merge_rows,    merge_ends,
 		merge_distributions, merge_devices,   merge_slow_io, merge_slow_regions,
 		merge_moments,	     merge_relations, merge_regions, merge_resources,
-		merge_heaps,	     merge_memory,
+		merge_heaps,	     merge_memory,    merge_locks,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

@@ -71,6 +71,10 @@ void profile_mark_stacks(const struct profile *profile, bool *is_used)
 		mark(is_used, slow_io->stack, count);
 	for (size_t i = 0; (slow_region = slow_region_list_at(profile->slow_regions, i)); i++)
 		mark(is_used, slow_region->stack, count);
+	array_foreach(&profile->locks.parts, part) {
+		if (part->stack != LOCK_NO_STACK)
+			mark(is_used, part->stack, count);
+	}
 	array_foreach(&profile->heaps.items, heap)
 		mark(is_used, heap->stack, count);
 	array_foreach(&profile->moments.items, moment)

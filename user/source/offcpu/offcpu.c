@@ -16,6 +16,7 @@
 #include "capture/tracing_program.h"
 #include "source/offcpu/offcpu_blocked.h"
 #include "source/offcpu/offcpu_governor.h"
+#include "source/offcpu/offcpu_locks.h"
 #include "source/offcpu/offcpu_tables.h"
 #include "source/offcpu/offcpu_wakers.h"
 #include "source/source.h"
@@ -46,6 +47,7 @@ struct source {
 	struct session *session;
 	struct offcpu_options options;
 	struct offcpu_tables *tables;
+	struct offcpu_locks *locks;	/* NULL: not wanted */
 	struct offcpu_blocked *blocked; /* NULL: all stacks of blocked threads are sent */
 	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
 	struct event_buffer buffer;
@@ -62,6 +64,7 @@ static void offcpu_free(struct source *source)
 	offcpu_detach(source);
 	bpf_link__destroy(source->iterator);
 	offcpu_blocked_free(source->blocked);
+	offcpu_locks_free(source->locks);
 	offcpu_tables_free(source->tables);
 	event_buffer_done(&source->buffer);
 	free(source);
@@ -84,6 +87,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.offcpu_waker, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
+	offcpu_locks_choose(skeleton, false);
 }
 
 static int offcpu_configure(struct session *session, const struct source_options *options,
@@ -100,6 +104,12 @@ static int offcpu_configure(struct session *session, const struct source_options
 	source->session = session;
 	source->options = *own;
 	err = offcpu_tables_configure(skeleton, common->max_memory_bytes, &source->tables, error);
+	if (!err && common->kinds_mask & 1U << PKBPF_PROFILE_LOCKS) {
+		offcpu_locks_choose(skeleton, true);
+		err = offcpu_locks_configure(skeleton,
+					     skeleton->rodata->offcpu_config.thread_mask + 1,
+					     &source->locks, error);
+	}
 	if (err) {
 		offcpu_free(source);
 		return err;
@@ -129,6 +139,8 @@ static int offcpu_attach(struct source *source, struct error *error)
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	int err = offcpu_tables_open(source->tables, error);
 
+	if (!err && source->locks)
+		err = offcpu_locks_open(source->locks, error);
 	err = err ? err
 		  : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
 	if (!err && source->options.wakers)
@@ -241,6 +253,7 @@ static uint64_t drain_interval_ns(const struct source *source)
 static void offcpu_each_stack(const struct source *source, source_stack_fn *take, void *context)
 {
 	offcpu_tables_each_stack(source->tables, take, context);
+	offcpu_locks_each_stack(source->locks, take, context);
 }
 
 static int offcpu_poll(struct source *source)
@@ -256,6 +269,7 @@ static int offcpu_poll(struct source *source)
 	if (now_ns - source->last_drain_ns >= drain_interval_ns(source)) {
 		source->last_drain_ns = now_ns;
 		err = offcpu_tables_drain(source->tables, &source->buffer);
+		err = err ? err : offcpu_locks_drain(source->locks, &source->buffer);
 	}
 	if (!source->blocked && offcpu_tables_are_sampled(source->tables) &&
 	    now_ns >= source->next_visit_ns)
@@ -273,6 +287,7 @@ static int offcpu_cut(struct source *source, uint64_t until_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.cut_ns, until_ns,
 			 __ATOMIC_RELEASE);
 	err = offcpu_tables_cut(source->tables, until_ns, &source->buffer);
+	err = err ? err : offcpu_locks_cut(source->locks, &source->buffer);
 	send(source);
 	return err;
 }
@@ -338,6 +353,7 @@ static void offcpu_detach(struct source *source)
 	source->on_switch = source->on_wakeup = source->on_exec = NULL;
 	/* The stream counts records that are missing for lack of memory. */
 	offcpu_tables_drain(source->tables, &source->buffer);
+	offcpu_locks_drain(source->locks, &source->buffer);
 	send(source);
 }
 

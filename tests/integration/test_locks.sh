@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Locks that threads wait for: which one, who holds it and what the holder does, of all kinds of locks of the C library.
+# usage: test_locks.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+# check_kind KIND THREADS CLASS HELD_PERCENT
+check_kind() {
+	echo "  $2 threads at locks of the kind $1"
+	"$pkbpf" -q -e locks -o locks.json -- "$workloads/lock_owners" "$1" "$2" 2 >truth.txt 2>err.txt ||
+		fail "status $?: $(cat err.txt)"
+	python3 "$here/lock_check.py" locks.json truth.txt "$3" "$4" || fail "locks of the kind $1 are not as they were"
+}
+
+check_kind normal 2 mutex 80
+check_kind normal 6 mutex 90
+check_kind normal 16 mutex 90
+check_kind normal 64 mutex 90
+check_kind recursive 6 "recursive mutex" 90
+check_kind errorcheck 6 "error-checking mutex" 90
+check_kind adaptive 6 "adaptive mutex" 90
+check_kind timed 6 mutex 90
+check_kind robust 6 "robust mutex" 90
+check_kind pi 6 "PI mutex" 85
+check_kind rwlock 6 rwlock 90
+check_kind shared 6 mutex 90
+
+echo "  waits for locks are waits: the off-CPU account has them, and the report names what holders do"
+"$pkbpf" -q -e offcpu,locks -o sum.folded -o sum.json -o locks.txt -- "$workloads/lock_owners" normal 6 2 >/dev/null 2>err.txt ||
+	fail "status $?: $(cat err.txt)"
+waited=$(total ';take;' sum.offcpu.folded)
+at_locks=$(total ';take;' sum.locks.folded)
+# Threads are also preempted in take() before they wait.
+[ "$at_locks" -le "$waited" ] && [ "$at_locks" -ge $((waited * 95 / 100)) ] || fail "$at_locks us of $waited us"
+python3 - <<'PYTHON' || fail "sums differ"
+import json
+locks = json.load(open("sum.json"))["locks"]
+assert locks["wait_ns"] == sum(lock["wait_ns"] for lock in locks["locks"]), "sum of locks"
+for lock in locks["locks"]:
+    assert lock["wait_ns"] == sum(site["ns"] for site in lock["waits_in"]), "sum of the functions that waited"
+    assert lock["held_ns"] == sum(holder["ns"] for holder in lock["holders"]), "sum of holders"
+    assert abs(lock["held_ns"] - lock["wait_ns"]) <= lock["wait_ns"] / 1000, f"{lock['held_ns']} of {lock['wait_ns']} ns"
+PYTHON
+grep -q "held by: hold_asleep (sleep: " locks.txt || fail "holders: $(cat locks.txt)"
+
+echo "  a recording has them, and two of them can be compared"
+"$pkbpf" -q -e locks -o a.pkbpf -- "$workloads/lock_owners" normal 6 1 >/dev/null 2>err.txt || fail "status $?: $(cat err.txt)"
+"$pkbpf" report a.pkbpf >recorded.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+grep -q "^Locks: .* for 2 locks" recorded.txt || fail "recording: $(cat recorded.txt)"
+"$pkbpf" diff -e locks a.pkbpf a.pkbpf >diff.txt 2>err.txt
+grep -q "^Locks per run: " diff.txt || fail "comparison: $(cat diff.txt err.txt)"
+
+echo "  serve refuses what it cannot do"
+"$pkbpf" serve -e locks --store "$PWD/history" 2>err.txt && fail "serve takes locks"
+grep -q "serve cannot record locks" err.txt || fail "serve: $(cat err.txt)"
+
+conclude

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
+// ldflags: -pthread
+/*
+ * lock_owners KIND THREADS SECONDS: threads take one of two locks in one function. KIND is normal,
+ * recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes), word (a
+ * futex without an owner) or cond (a condition variable). Half of the holds compute for 50 to
+ * 350 us, in hold_busy(); half sleep for 0.1 to 1 ms, in hold_asleep().
+ *
+ * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS" for waits of 50 us and
+ * more, and "held N TID BUSY_NS ASLEEP_NS": time for which others waited while TID held lock N.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCKS	    2
+#define THREADS_MAX 64
+#define LONG_NS	    50000
+/* Events of a thread. */
+#define EVENTS_MAX 200000
+
+enum kind { NORMAL, RECURSIVE, ERRORCHECK, ADAPTIVE, TIMED, ROBUST, PI, RWLOCK, SHARED, WORD };
+
+static const char *const kinds[] = {"normal", "recursive", "errorcheck", "adaptive", "timed",
+				    "robust", "pi",	   "rwlock",	 "shared",   "word"};
+
+struct event {
+	uint64_t before_ns, taken_ns, given_ns;
+	int lock, is_asleep;
+};
+
+struct log {
+	int tid, count;
+	struct event events[EVENTS_MAX];
+};
+
+union lock {
+	pthread_mutex_t mutex;
+	pthread_rwlock_t rwlock;
+	struct {
+		char before[16];
+		_Atomic uint32_t word;
+	};
+	char room[128];
+};
+
+union lock lock_first __attribute__((aligned(64))), lock_second __attribute__((aligned(64)));
+
+static union lock *locks[LOCKS];
+static struct log *logs;
+static enum kind kind;
+static uint64_t end_ns;
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static void word_lock(_Atomic uint32_t *word)
+{
+	uint32_t expected = 0;
+
+	if (atomic_compare_exchange_strong(word, &expected, 1))
+		return;
+	while (atomic_exchange(word, 2))
+		syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2, NULL, NULL, ~0);
+}
+
+static void word_unlock(_Atomic uint32_t *word)
+{
+	if (atomic_exchange(word, 0) == 2)
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+__attribute__((noinline)) static void take(union lock *lock)
+{
+	struct timespec until;
+
+	switch (kind) {
+	case RWLOCK:
+		pthread_rwlock_wrlock(&lock->rwlock);
+		break;
+	case WORD:
+		word_lock(&lock->word);
+		break;
+	case TIMED:
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += 60;
+		if (pthread_mutex_timedlock(&lock->mutex, &until))
+			abort();
+		break;
+	default:
+		if (pthread_mutex_lock(&lock->mutex))
+			abort();
+	}
+}
+
+static void give(union lock *lock)
+{
+	if (kind == RWLOCK)
+		pthread_rwlock_unlock(&lock->rwlock);
+	else if (kind == WORD)
+		word_unlock(&lock->word);
+	else
+		pthread_mutex_unlock(&lock->mutex);
+}
+
+__attribute__((noinline)) static void hold_busy(uint64_t ns)
+{
+	uint64_t until = now() + ns;
+
+	while (now() < until)
+		;
+}
+
+__attribute__((noinline)) static void hold_asleep(uint64_t ns)
+{
+	const struct timespec time = {.tv_nsec = (long)ns};
+
+	nanosleep(&time, NULL);
+}
+
+__attribute__((noinline)) static void use_lock(struct log *log, unsigned int *seed)
+{
+	struct event *event = &log->events[log->count];
+
+	event->lock = rand_r(seed) % LOCKS;
+	event->is_asleep = rand_r(seed) % 2;
+	event->before_ns = now();
+	take(locks[event->lock]);
+	event->taken_ns = now();
+	if (event->is_asleep)
+		hold_asleep(100000 + (uint64_t)(rand_r(seed) % 900000));
+	else
+		hold_busy(50000 + (uint64_t)(rand_r(seed) % 300000));
+	event->given_ns = now();
+	give(locks[event->lock]);
+	log->count++;
+}
+
+static void *work(void *argument)
+{
+	struct log *log = argument;
+	unsigned int seed = (unsigned int)(log - logs) * 7919 + 1;
+
+	log->tid = (int)syscall(SYS_gettid);
+	while (now() < end_ns && log->count < EVENTS_MAX)
+		use_lock(log, &seed);
+	return NULL;
+}
+
+static void init_lock(union lock *lock)
+{
+	static const int types[] = {
+		[RECURSIVE] = PTHREAD_MUTEX_RECURSIVE,
+		[ERRORCHECK] = PTHREAD_MUTEX_ERRORCHECK,
+		[ADAPTIVE] = PTHREAD_MUTEX_ADAPTIVE_NP,
+	};
+	pthread_mutexattr_t attributes;
+
+	if (kind == RWLOCK) {
+		pthread_rwlock_init(&lock->rwlock, NULL);
+		return;
+	}
+	if (kind == WORD)
+		return;
+	pthread_mutexattr_init(&attributes);
+	if (kind == RECURSIVE || kind == ERRORCHECK || kind == ADAPTIVE)
+		pthread_mutexattr_settype(&attributes, types[kind]);
+	if (kind == ROBUST)
+		pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+	if (kind == PI)
+		pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	if (kind == SHARED)
+		pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&lock->mutex, &attributes);
+}
+
+static void *map(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		exit(1);
+	return memory;
+}
+
+static int compare_taken(const void *left, const void *right)
+{
+	const struct event *a = *(const struct event *const *)left,
+			   *b = *(const struct event *const *)right;
+
+	return a->taken_ns < b->taken_ns ? -1 : a->taken_ns > b->taken_ns;
+}
+
+/* The part of [begin, end) in which an event waits. */
+static uint64_t overlap(const struct event *waiter, uint64_t begin, uint64_t end)
+{
+	uint64_t from = waiter->before_ns > begin ? waiter->before_ns : begin;
+	uint64_t to = waiter->taken_ns < end ? waiter->taken_ns : end;
+
+	return to > from ? to - from : 0;
+}
+
+static void tell_lock(int lock, int threads)
+{
+	static const struct event *events[THREADS_MAX * 4096];
+	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0;
+	size_t count = 0, first = 0;
+
+	for (int i = 0; i < threads; i++)
+		for (int j = 0; j < logs[i].count; j++)
+			if (logs[i].events[j].lock == lock &&
+			    count < sizeof(events) / sizeof(events[0]))
+				events[count++] = &logs[i].events[j];
+	qsort(events, count, sizeof(events[0]), compare_taken);
+	for (size_t i = 0; i < count; i++) {
+		const struct event *holder = events[i];
+		uint64_t wait_ns = holder->taken_ns - holder->before_ns;
+		int thread = 0;
+
+		if (wait_ns >= LONG_NS) {
+			waits++;
+			waited_ns += wait_ns;
+		}
+		for (int k = 0; k < threads; k++)
+			if (holder >= logs[k].events && holder < logs[k].events + EVENTS_MAX)
+				thread = k;
+		/* Holders do not overlap: who waited for this one took the lock later. */
+		while (first < count && events[first]->taken_ns <= holder->taken_ns)
+			first++;
+		for (size_t j = first; j < count; j++)
+			held[thread][holder->is_asleep] +=
+				overlap(events[j], holder->taken_ns, holder->given_ns);
+	}
+	printf("wait %d %llu %llu\n", lock, (unsigned long long)waits,
+	       (unsigned long long)waited_ns);
+	for (int i = 0; i < threads; i++)
+		printf("held %d %d %llu %llu\n", lock, logs[i].tid, (unsigned long long)held[i][0],
+		       (unsigned long long)held[i][1]);
+}
+
+static void run(int from, int to)
+{
+	pthread_t threads[THREADS_MAX];
+
+	for (int i = from; i < to; i++)
+		if (pthread_create(&threads[i], NULL, work, &logs[i]))
+			exit(1);
+	for (int i = from; i < to; i++)
+		pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc > 2 ? atoi(argv[2]) : 6;
+	pid_t child = -1;
+
+	for (size_t i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(argv[1], kinds[i]))
+			kind = (enum kind)i;
+	if (threads < 2 || threads > THREADS_MAX)
+		return 2;
+	locks[0] = kind == SHARED ? map(2 * sizeof(union lock)) : &lock_first;
+	locks[1] = kind == SHARED ? locks[0] + 1 : &lock_second;
+	logs = map(THREADS_MAX * sizeof(*logs));
+	for (int i = 0; i < LOCKS; i++) {
+		init_lock(locks[i]);
+		printf("lock %d %p\n", i,
+		       kind == WORD ? (void *)&locks[i]->word : (void *)locks[i]);
+	}
+	fflush(stdout);
+	end_ns = now() + (uint64_t)(argc > 3 ? atoi(argv[3]) : 3) * 1000000000;
+	if (kind == SHARED)
+		child = fork();
+	if (child == 0) {
+		run(threads / 2, threads);
+		_exit(0);
+	}
+	run(0, kind == SHARED ? threads / 2 : threads);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	for (int i = 0; i < LOCKS; i++)
+		tell_lock(i, threads);
+	return 0;
+}
