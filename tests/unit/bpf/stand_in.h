@@ -37,10 +37,13 @@
 #define __array(name, value) __typeof__(value) *name[]
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline, unused))
+#undef __noinline
+#define __noinline __attribute__((noinline, unused))
 
 /* What <bpf/bpf_core_read.h> makes of clang's relocations: this "kernel" is vmlinux.h. */
 #define __builtin_preserve_access_index(x)     (x)
 #define __builtin_preserve_field_info(x, kind) stand_in_has_field(#x)
+#define __builtin_preserve_type_info(x, kind)  sizeof(x)
 #define __builtin_preserve_enum_value(x, kind) stand_in_has_helpers
 
 static bool stand_in_has_helpers = true;
@@ -54,14 +57,14 @@ static inline bool stand_in_has_field(const char *access)
 
 /* ---- maps ---- */
 
-enum { STAND_IN_MAPS = 8, STAND_IN_ENTRIES = 64 };
+enum { STAND_IN_MAPS = 16, STAND_IN_ENTRIES = 64 };
 
 struct stand_in_map {
 	const void *map;
 	size_t key_size, value_size;
 	size_t array_entries; /* 0: a hash, or a queue, of entries that were put there */
 	size_t count;
-	unsigned char keys[STAND_IN_ENTRIES][16];
+	unsigned char keys[STAND_IN_ENTRIES][32];
 	unsigned char *values;
 };
 static struct stand_in_map stand_in_maps[STAND_IN_MAPS];
@@ -162,6 +165,13 @@ static inline void stand_in_push(const void *map, const void *value)
 	       stand_in->value_size);
 }
 
+static inline long bpf_map_push_elem(void *map, const void *value, __u64 flags)
+{
+	(void)flags;
+	stand_in_push(map, value);
+	return 0;
+}
+
 static inline long bpf_map_pop_elem(void *map, void *value)
 {
 	struct stand_in_map *stand_in = stand_in_of(map);
@@ -255,6 +265,16 @@ static inline long bpf_task_pt_regs(struct task_struct *task)
 {
 	(void)task;
 	return (long)&stand_in_user_registers;
+}
+
+#define barrier_var(variable) ((void)(variable))
+static inline long bpf_get_stack(void *context, void *to, __u32 size, __u64 flags)
+{
+	(void)context;
+	(void)to;
+	(void)size;
+	(void)flags;
+	return -1;
 }
 
 /* Nothing is sent: what sends is no business of the headers that are tested. */

@@ -13,6 +13,11 @@ struct pkbpf_offcpu_control offcpu_control;
 struct counter_map counters;
 struct offcpu_threads_map offcpu_threads;
 struct offcpu_rows_map offcpu_rows;
+struct lock_rows_map lock_rows;
+struct lock_parts_map lock_parts;
+struct lock_part_index_map lock_part_index;
+struct offcpu_free_map lock_free_parts;
+struct lock_threads_map lock_threads;
 struct offcpu_histograms_map offcpu_histograms;
 __u32 process_generation;
 

@@ -78,7 +78,7 @@ static const struct {
 	{&command_profile, "-e cpux", "invalid value 'cpux' for --events; did you mean cpu?"},
 	{&command_profile, "-e cpu,",
 	 "invalid value '' for --events: expected some of cpu,offcpu,blockio,faults,network,"
-	 "alloc,live,memory,calls"},
+	 "alloc,live,memory,calls,locks"},
 	{&command_profile, "--unwind magic",
 	 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
 	{&command_profile, "-o _", "--output requires the name of a file, or - for stdout"},
