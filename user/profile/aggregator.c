@@ -680,20 +680,16 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_v8_function(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_RELATION)
 		err = take_relation(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_ALLOC)
-		err = aggregator_take_alloc(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_FREE)
-		err = aggregator_take_free(aggregator, record);
+	else if (record->kind == PKBPF_EVENT_ALLOC || record->kind == PKBPF_EVENT_FREE)
+		err = aggregator_take_heap(aggregator, record);
 	else if (record->kind >= PKBPF_EVENT_PAGE && record->kind <= PKBPF_EVENT_RESIDENT)
 		err = aggregator_take_memory(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_WAIT)
 		err = aggregator_trace_wait(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_PEER)
 		err = take_peer(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_LOCK)
+	else if (record->kind == PKBPF_EVENT_LOCK || record->kind == PKBPF_EVENT_LOCK_PART)
 		err = aggregator_take_lock(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_LOCK_PART)
-		err = aggregator_take_lock_part(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_REGION)
 		err = take_region(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_SLOW_REGION)

@@ -63,8 +63,7 @@ uint32_t aggregator_stack_of(const struct aggregator *aggregator, struct profile
 /* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
 /* Sampled allocations (aggregator_heap.c). take: -EBADMSG, -ENOMEM. */
-int aggregator_take_alloc(struct aggregator *aggregator, const struct pkbpf_event_header *record);
-int aggregator_take_free(struct aggregator *aggregator, const struct pkbpf_event_header *record);
+int aggregator_take_heap(struct aggregator *aggregator, const struct pkbpf_event_header *record);
 /* Before the process table learns of the event. */
 void aggregator_heap_task(struct aggregator *aggregator, const struct task_view *task);
 /* Before stacks without recent references are forgotten. */
@@ -86,10 +85,8 @@ void aggregator_memory_settle(struct aggregator *aggregator);
 void aggregator_memory_finish(struct aggregator *aggregator);
 void aggregator_memory_cut(struct aggregator *aggregator);
 void aggregator_memory_free(struct aggregator_memory *memory);
-/* Locks (aggregator_locks.c). -EBADMSG, -ENOMEM. */
+/* Locks and parts of their waits (aggregator_locks.c). -EBADMSG, -ENOMEM. */
 int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header);
-int aggregator_take_lock_part(struct aggregator *aggregator,
-			      const struct pkbpf_event_header *header);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* The stack as of time_ns. NULL: no stack with this number has arrived. */
 struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,

@@ -3,8 +3,8 @@
 // ldflags: -pthread
 /*
  * lock_owners KIND THREADS SECONDS: threads take one of two locks in one function. KIND is normal,
- * recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes), word (a
- * futex without an owner) or cond (a condition variable). Half of the holds compute for 50 to
+ * recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes) or word (a
+ * futex without an owner). Half of the holds compute for 50 to
  * 350 us, in hold_busy(); half sleep for 0.1 to 1 ms, in hold_asleep().
  *
  * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS" for waits of 50 us and
@@ -217,36 +217,45 @@ static uint64_t overlap(const struct event *waiter, uint64_t begin, uint64_t end
 	return to > from ? to - from : 0;
 }
 
+static int thread_of(const struct event *event, int threads)
+{
+	for (int i = 0; i < threads; i++)
+		if (event >= logs[i].events && event < logs[i].events + EVENTS_MAX)
+			return i;
+	return 0;
+}
+
+/* All holds of a lock by time. Returns how many. */
+static size_t sort_events(int lock, int threads, const struct event **events, size_t most)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < threads; i++)
+		for (int j = 0; j < logs[i].count; j++)
+			if (logs[i].events[j].lock == lock && count < most)
+				events[count++] = &logs[i].events[j];
+	qsort(events, count, sizeof(*events), compare_taken);
+	return count;
+}
+
 static void tell_lock(int lock, int threads)
 {
 	static const struct event *events[THREADS_MAX * 4096];
 	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0;
-	size_t count = 0, first = 0;
+	size_t count = sort_events(lock, threads, events, sizeof(events) / sizeof(events[0]));
 
-	for (int i = 0; i < threads; i++)
-		for (int j = 0; j < logs[i].count; j++)
-			if (logs[i].events[j].lock == lock &&
-			    count < sizeof(events) / sizeof(events[0]))
-				events[count++] = &logs[i].events[j];
-	qsort(events, count, sizeof(events[0]), compare_taken);
 	for (size_t i = 0; i < count; i++) {
 		const struct event *holder = events[i];
 		uint64_t wait_ns = holder->taken_ns - holder->before_ns;
-		int thread = 0;
+		uint64_t *sum = &held[thread_of(holder, threads)][holder->is_asleep];
 
 		if (wait_ns >= LONG_NS) {
 			waits++;
 			waited_ns += wait_ns;
 		}
-		for (int k = 0; k < threads; k++)
-			if (holder >= logs[k].events && holder < logs[k].events + EVENTS_MAX)
-				thread = k;
-		/* Holders do not overlap: who waited for this one took the lock later. */
-		while (first < count && events[first]->taken_ns <= holder->taken_ns)
-			first++;
-		for (size_t j = first; j < count; j++)
-			held[thread][holder->is_asleep] +=
-				overlap(events[j], holder->taken_ns, holder->given_ns);
+		/* Holds do not overlap: who waited for this one took the lock later. */
+		for (size_t j = i + 1; j < count; j++)
+			*sum += overlap(events[j], holder->taken_ns, holder->given_ns);
 	}
 	printf("wait %d %llu %llu\n", lock, (unsigned long long)waits,
 	       (unsigned long long)waited_ns);

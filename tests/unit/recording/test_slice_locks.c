@@ -151,7 +151,8 @@ static void assert_shown(const struct profile *profile, uint64_t times)
 	assert_string_equal(lock_view_name(text, view, functions), "mutex in exec_query");
 	assert_int_equal(view->holder_count, 3);
 	assert_int_equal(view->holders[0].ns, 7 * MS * times);
-	assert_string_equal(lock_share_holder(text, &view->holders[0], functions), "list_append (disk)");
+	assert_string_equal(lock_share_holder(text, &view->holders[0], functions),
+			    "list_append (disk)");
 	assert_string_equal(lock_share_holder(text, &view->holders[1], functions),
 			    "worker (on CPU)");
 	assert_string_equal(lock_share_holder(text, &view->holders[2], functions), "hand-over");
