@@ -200,11 +200,12 @@ static void a_server_is_asked_as_its_kind_wants_it(void **state)
 	struct paper_server server;
 
 	(void)state;
-	paper_server_start(&server, 204);
+	paper_server_start(&server, 200);
 	post_to(&server, NOTIFY_WEBHOOK, "/hook?x=1");
 	assert_int_equal(strncmp(server.request, "POST /hook?x=1 HTTP", 19), 0);
 	assert_non_null(strcasestr(server.request, "\r\nContent-Type: application/json\r\n"));
 	assert_non_null(strstr(server.request, "\"busy\""));
+	server.status = 299;
 	post_to(&server, NOTIFY_ALERTMANAGER, "");
 	assert_int_equal(strncmp(server.request, "POST /api/v2/alerts HTTP", 24), 0);
 	post_to(&server, NOTIFY_ALERTMANAGER, "/x/");

@@ -176,6 +176,32 @@ static void a_server_that_is_not_ready_is_asked_later(void **state)
 	sem_destroy(&journal.is_written);
 }
 
+static void a_file_that_cannot_be_written_is_told(void **state)
+{
+	struct journal journal = {0};
+	struct pusher_options options = {
+		.targets = {.items = {{.name = "node",
+				       .way = PUSH_TEXTFILE,
+				       .where = "/nowhere/at/all.prom",
+				       .interval_ns = 3600 * NS_PER_SECOND}},
+			    .count = 1},
+		.say = say,
+		.write_metrics = write_gauge,
+		.context = &journal,
+	};
+	struct pusher *pusher;
+
+	(void)state;
+	sem_init(&journal.is_written, 0, 0);
+	pusher = pusher_new(&options);
+	sem_wait(&journal.is_written);
+	await_metric(pusher, "{target=\"node\",result=\"failed\"} 1\n");
+	pusher_free(pusher);
+	assert_non_null(strstr(journal.sentence, "push to node: "));
+	assert_non_null(strstr(journal.sentence, "No such file"));
+	sem_destroy(&journal.is_written);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +209,7 @@ int main(void)
 		cmocka_unit_test(a_request_has_the_headers_of_its_target),
 		cmocka_unit_test(what_a_server_refuses_is_dropped_and_told),
 		cmocka_unit_test(a_server_that_is_not_ready_is_asked_later),
+		cmocka_unit_test(a_file_that_cannot_be_written_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
