@@ -10,6 +10,7 @@
 
 #include "account_machine.h"
 #include "alert/evaluation.h"
+#include "region_record.h"
 
 static struct diff_names names;
 static struct comparison comparison;
@@ -162,6 +163,33 @@ static void of_rows_that_share_a_name_the_worst_is_told(void **state)
 			    "cpu.user is 3.00 s");
 }
 
+static void a_region_is_told_by_its_name(void **state)
+{
+	struct alert_input input = {0};
+	struct fake_profile machine;
+	struct alert_rule rule = {.term_count = 1};
+	struct error error;
+
+	(void)state;
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 1000000000ULL, 0);
+	account_process(&machine, &(struct account_process){.pid = 7, .comm = "app", .run_ns = 1});
+	region_record_send(aggregator_sink(machine.aggregator), 7, "query", NULL, 4, 20000000);
+	account_end(&machine);
+	input.profile = machine.profile;
+	assert_int_equal(alert_term_parse("region[query].mean>10ms", &rule.terms[0], &error), 0);
+	assert_int_equal(alert_evaluate(&rule, &input, &values), 0);
+	assert_true(values.known);
+	assert_int_equal(values.count, 1);
+	assert_string_equal(values.items[0].who, "query");
+	assert_true(values.items[0].holds);
+	assert_float_equal(values.items[0].value, 20e6, 0);
+	/* It was not there: nothing is known. */
+	assert_int_equal(alert_term_parse("region[other].mean>10ms", &rule.terms[0], &error), 0);
+	assert_int_equal(alert_evaluate(&rule, &input, &values), 0);
+	assert_false(values.known);
+	fake_profile_done(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +200,7 @@ int main(void)
 			a_rule_of_growth_fires_on_growth_beyond_its_threshold_alone, setup,
 			teardown),
 		cmocka_unit_test(of_rows_that_share_a_name_the_worst_is_told),
+		cmocka_unit_test(a_region_is_told_by_its_name),
 		cmocka_unit_test_setup_teardown(looks_share_the_risk_of_a_false_alarm, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_change_is_told_with_its_sign_and_size, setup,

@@ -61,6 +61,7 @@ static void a_push_has_one_way_and_its_options(void **state)
 		{"[push a]\notlp = ftp://h/\n", "is no address"},
 		{"[push a]\notlp = http:///x\n", "is no address"},
 		{"[push a]\notlp = http://h/\ninterval = 1s\n", "10s to 10m"},
+		{"[push a]\notlp = http://h/\ninterval = soon\n", "interval"},
 		{"[push a]\notlp = http://h/\nheader = nothing\n", "Name: value"},
 		{"[push a]\notlp = http://h/\nevents = cpuu\n", "unknown kind"},
 		{"[push a]\notlp = http://h/v1/metrics\nencoding = protobuf\n", NULL},

@@ -125,6 +125,45 @@ static void tables_never_overlap(void **state)
 	plain_memory_done(&plain);
 }
 
+/* What fits exactly leaves whole chunks for those that need one. */
+static void the_smallest_room_that_fits_is_taken(void **state)
+{
+	enum { SMALL = 1000, FILLING = PKBPF_CHUNK_ROWS / 500 };
+	static const uint16_t counts[] = {500}, all[] = {1000};
+	struct unwind_table tables[] = {
+		make_table(FILLING - 2, counts, 1, 1),
+		make_table(1, all, 1, 2),
+		make_table(FILLING, counts, 1, 3),
+	};
+	static struct pkbpf_unwind_page pages[3][FILLING];
+	struct row_placement placements[3] = {0};
+	struct plain_memory plain;
+	struct chunk_pool *pool;
+	uint32_t left;
+
+	(void)state;
+	plain_memory_init(&plain, 1, 1);
+	pool = chunk_pool_new(&plain.memory.chunks, 2);
+	assert_int_equal(chunk_pool_grow(pool, 2), 0);
+	assert_int_equal(chunk_pool_place(pool, &tables[0], pages[0], &placements[0]), 0);
+	/* As many rows as the first chunk has left. */
+	left = PKBPF_CHUNK_ROWS - tables[0].row_count;
+	assert_in_range(left, SMALL, SMALL + 499);
+	tables[1].pages[0].count = (uint16_t)left;
+	tables[1].row_count = left;
+	tables[1].rows = realloc(tables[1].rows, left * sizeof(*tables[1].rows));
+	memset(tables[1].rows, 5, left * sizeof(*tables[1].rows));
+	assert_int_equal(chunk_pool_place(pool, &tables[1], pages[1], &placements[1]), 0);
+	assert_int_equal(chunk_pool_place(pool, &tables[2], pages[2], &placements[2]), 0);
+	assert_int_equal(placements[2].count, 1);
+	for (size_t i = 0; i < 3; i++) {
+		chunk_pool_remove(pool, &placements[i]);
+		free_table(&tables[i]);
+	}
+	chunk_pool_free(pool);
+	plain_memory_done(&plain);
+}
+
 static void grows_up_to_its_cap_and_survives_refusal(void **state)
 {
 	struct plain_memory plain;
@@ -191,6 +230,7 @@ static void rows_outside_the_pool_are_not_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_smallest_room_that_fits_is_taken),
 		cmocka_unit_test(a_table_larger_than_a_chunk_is_spread_over_several),
 		cmocka_unit_test(tables_never_overlap),
 		cmocka_unit_test(grows_up_to_its_cap_and_survives_refusal),
