@@ -145,8 +145,11 @@ static void the_smallest_room_that_fits_is_taken(void **state)
 	plain_memory_init(&plain, 1, 1);
 	pool = chunk_pool_new(&plain.memory.chunks, 2);
 	assert_int_equal(chunk_pool_grow(pool, 2), 0);
+	/* The first chunk is filled, the second nearly, and the first is empty again. */
+	assert_int_equal(chunk_pool_place(pool, &tables[2], pages[2], &placements[2]), 0);
 	assert_int_equal(chunk_pool_place(pool, &tables[0], pages[0], &placements[0]), 0);
-	/* As many rows as the first chunk has left. */
+	chunk_pool_remove(pool, &placements[2]);
+	/* As many rows as the second chunk has left. */
 	left = PKBPF_CHUNK_ROWS - tables[0].row_count;
 	assert_in_range(left, SMALL, SMALL + 499);
 	tables[1].pages[0].count = (uint16_t)left;
