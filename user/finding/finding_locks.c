@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rows/human.h"
+#include "rows/lock_view.h"
 #include "finding/finding_rules.h"
 #include "finding/waker.h"
 
@@ -22,6 +23,9 @@
 #define LEAST_SAMPLES 8
 /* Of one CPU: who uses less has nothing to do. */
 #define WORKS_PERCENT 0.5
+/* Holders of a lock that are named, with at least so much of its time. */
+#define HOLDERS_NAMED  3
+#define HOLDER_PERCENT 5
 /* Of work after each wait, at least. */
 #define WORK_NS 500000
 
@@ -146,6 +150,50 @@ static bool say_file_lock(struct finding *finding, const struct analysis *analys
 	return false;
 }
 
+static bool is_followed(enum wait_class class)
+{
+	return class == WAIT_CLASS_MUTEX || class == WAIT_CLASS_RWLOCK;
+}
+
+/* The lock that the group waits for most, of those that were followed, and its holders. */
+static const struct lock_view *lock_of(const struct lock_views *views,
+				       const struct activity *activity)
+{
+	for (size_t i = 0; i < views->count; i++)
+		if (views->items[i].holder_count &&
+		    views->items[i].lock->class != PKBPF_LOCK_OTHERS &&
+		    activity_has_pid(activity, views->items[i].lock->pid))
+			return &views->items[i];
+	return NULL;
+}
+
+/* What the holders of the lock did while the group waited. false: no lock was followed. */
+static bool say_followed_lock(struct finding *finding, const struct analysis *analysis,
+			      const struct activity *activity)
+{
+	const struct function_table *functions = analysis->rows->functions;
+	char name[LOCK_NAME_TEXT_SIZE], holder[LOCK_HOLDER_TEXT_SIZE];
+	const struct lock_view *view;
+	struct lock_views views;
+
+	if (lock_views_make(&views, analysis->rows->profile, functions))
+		return false;
+	view = lock_of(&views, activity);
+	if (view)
+		finding_say(finding->by, "most for the %s", lock_view_name(name, view, functions));
+	for (size_t i = 0; view && i < view->holder_count && i < HOLDERS_NAMED; i++) {
+		const struct lock_share *share = &view->holders[i];
+		double percent = finding_percent((double)share->ns, (double)view->held_ns);
+
+		if (percent < HOLDER_PERCENT)
+			break;
+		finding_say(finding->by, "%s`%s` %.0f %%", i ? ", " : ", held by ",
+			    lock_share_holder(holder, share, functions), percent);
+	}
+	lock_views_done(&views);
+	return view;
+}
+
 static void say_who_holds(struct finding *finding, const struct analysis *analysis,
 			  const struct activity *activity, enum wait_class class)
 {
@@ -159,6 +207,8 @@ static void say_who_holds(struct finding *finding, const struct analysis *analys
 		return;
 	if (!wakers.most_ns || function == WAKER_NO_FUNCTION)
 		function = function_of_place(analysis, activity, &stacks);
+	if (is_followed(class) && say_followed_lock(finding, analysis, activity))
+		return;
 	if (class < WAIT_CLASS_PG_WORK && (is_own || !wakers.most_ns))
 		say_holder(finding, analysis, activity, 1ULL << class, function);
 	if (!wakers.most_ns)

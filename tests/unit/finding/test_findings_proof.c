@@ -247,6 +247,47 @@ static void a_holder_is_told_only_where_one_thread_at_a_time_can_have_held_it(vo
 	assert_string_equal(finding_of(&findings, "lock_bound")->by, "");
 }
 
+/* The same, with the lock and its holders. */
+static struct findings followed(uint32_t lock_pid)
+{
+	struct fake_profile fake;
+	struct lock_part part = {.kind = PKBPF_LOCK_HOLDER,
+				 .state = PKBPF_WAIT_NONE,
+				 .pid = 5,
+				 .tid = 6,
+				 .stack = LOCK_NO_STACK,
+				 .comm = "evict",
+				 .ns = 6 * SECOND};
+
+	begin(&fake, SECOND / 10);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 80, 100 * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LIBC_LOCK, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	part.lock = (uint32_t)lock_list_add(profile_locks(fake.profile),
+					    &(struct lock){.address = 0x1000,
+							   .pid = lock_pid,
+							   .class = PKBPF_LOCK_MUTEX,
+							   .waits = 80,
+							   .wait_ns = 8 * SECOND});
+	assert_int_equal(lock_list_add_part(profile_locks(fake.profile), &part), 0);
+	part.state = PKBPF_LOCK_HAND_OVER;
+	part.ns = 2 * SECOND;
+	assert_int_equal(lock_list_add_part(profile_locks(fake.profile), &part), 0);
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void holders_of_a_followed_lock_are_named(void **state)
+{
+	struct findings findings = followed(5);
+
+	(void)state;
+	assert_string_equal(finding_of(&findings, "lock_bound")->by,
+			    "most for the mutex, held by `evict (on CPU)` 75 %, `hand-over` 25 %");
+	/* Another process has a lock, too. */
+	findings = followed(7);
+	assert_string_equal(finding_of(&findings, "lock_bound")->by, "");
+}
+
 static void a_stopped_process_is_told(void **state)
 {
 	struct fake_profile fake;
@@ -368,6 +409,7 @@ int main(void)
 		cmocka_unit_test(pages_that_are_copied_after_a_fork_were_not_given_back),
 		cmocka_unit_test(a_name_is_no_failure),
 		cmocka_unit_test(a_function_is_of_a_database_only_in_its_own_file),
+		cmocka_unit_test(holders_of_a_followed_lock_are_named),
 		cmocka_unit_test(a_holder_is_told_only_where_one_thread_at_a_time_can_have_held_it),
 		cmocka_unit_test(a_stopped_process_is_told),
 		cmocka_unit_test(nothing_limits_what_sleeps_but_of_other_waits_it_is_not_known),
