@@ -664,6 +664,18 @@ static int take_slow_region(struct aggregator *aggregator, const struct pkbpf_ev
 	return slow_region_list_add(profile_slow_regions(profile), &region);
 }
 
+static int take_record_of_region(struct aggregator *aggregator,
+				 const struct pkbpf_event_header *record)
+{
+	switch (record->kind) {
+	case PKBPF_EVENT_REGION:
+		return take_region(aggregator, record);
+	case PKBPF_EVENT_SLOW_REGION:
+		return take_slow_region(aggregator, record);
+	}
+	return take_region_name(aggregator, record);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -690,12 +702,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 		err = take_peer(aggregator, record);
 	else if (record->kind == PKBPF_EVENT_LOCK || record->kind == PKBPF_EVENT_LOCK_PART)
 		err = aggregator_take_lock(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_REGION)
-		err = take_region(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_SLOW_REGION)
-		err = take_slow_region(aggregator, record);
-	else if (record->kind == PKBPF_EVENT_REGION_NAME)
-		err = take_region_name(aggregator, record);
+	else if (record->kind >= PKBPF_EVENT_REGION && record->kind <= PKBPF_EVENT_SLOW_REGION)
+		err = take_record_of_region(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)

@@ -17,8 +17,8 @@
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 
-/* Of the page: the title, a heading of columns, and a line of holders for each lock. */
-#define HEAD_LINES    2
+/* Of the page: the title, a heading of columns and the line of signals; two lines a lock. */
+#define HEAD_LINES    3
 #define LINES_OF_LOCK 2
 /* Holders named of a lock. Those with less than 1/SMALL of its time are left out. */
 #define HOLDERS_SHOWN  4
@@ -93,17 +93,24 @@ static void write_holders(const struct text_report *report, const struct lock_vi
 
 static void write_title(const struct text_report *report, const struct lock_views *views)
 {
-	char time[HUMAN_SIZE], waits[HUMAN_SIZE], locks[HUMAN_SIZE], signals[HUMAN_SIZE] = "";
+	char time[HUMAN_SIZE], waits[HUMAN_SIZE], locks[HUMAN_SIZE];
 
-	if (views->signal_ns)
-		human_time(signals, views->signal_ns);
-	text_heading(report, "Locks: %s in %s for %s%s%s", human_time(time, views->wait_ns),
+	text_heading(report, "Locks: %s in %s for %s", human_time(time, views->wait_ns),
 		     human_counted(waits, views->waits, "waits"),
-		     human_counted(locks, views->count, "locks"),
-		     signals[0] ? "; beside them waits for signals (condition variables, "
-				  "semaphores): "
-				: "",
-		     signals);
+		     human_counted(locks, views->count, "locks"));
+}
+
+/* Waits of threads for each other that are for no lock. */
+static void write_signals(const struct text_report *report, const struct lock_views *views)
+{
+	char text[160], time[HUMAN_SIZE];
+
+	if (!views->signal_ns)
+		return;
+	snprintf(text, sizeof(text),
+		 "Waits to be signalled (condition variables, semaphores): %s, not counted above",
+		 human_time(time, views->signal_ns));
+	text_wrap(report->out, report->width, " ", 1, text);
 }
 
 static int write_locks(const struct text_report *report, const struct function_table *functions,
@@ -123,6 +130,8 @@ static int write_locks(const struct text_report *report, const struct function_t
 	for (size_t i = 0; i < shown && !err; i++)
 		if (views.items[i].lock->class != PKBPF_LOCK_OTHERS)
 			write_holders(report, &views.items[i], functions, i + 1, lines_of_holders);
+	if (!err)
+		write_signals(report, &views);
 	if (shown && lines_of_holders != 1)
 		text_more(report, views.count - shown, "locks");
 	lock_views_done(&views);

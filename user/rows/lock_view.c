@@ -27,9 +27,9 @@ static bool is_of_library(const struct function *function)
 	static const char *const modules[] = {"libc.",	  "libc-",   "libpthread",
 					      "ld-linux", "ld-musl", "libstdc++"};
 	static const char *const names[] = {
-		"pthread_",    "__pthread_", "___pthread_",	"__lll_", "lll_",    "futex",
-		"__futex",     "__GI_",	     "__gthread_",	"std::",  "syscall", "__syscall",
-		"__timedwait", "__lock",     "clock_nanosleep", "__wait",
+		"pthread_",  "__pthread_",  "___pthread_", "__lll_",	      "lll_",	"futex",
+		"__futex",   "__GI_",	    "__gthread_",  "__glibcxx_",      "std::",	"syscall",
+		"__syscall", "__timedwait", "__lock",	   "clock_nanosleep", "__wait",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
@@ -148,6 +148,9 @@ static void add_parts(struct lock_view **by_number, const struct profile *profil
 			continue;
 		if (part->stack != LOCK_NO_STACK)
 			find_functions(functions, profile, part->stack, &share);
+		/* A rwlock does not name its readers. */
+		if (part->state == PKBPF_LOCK_UNKNOWN && view->lock->class == PKBPF_LOCK_RWLOCK)
+			share.comm = "readers or unknown";
 		if (is_site)
 			share.leaf = LOCK_NO_FUNCTION;
 		else
@@ -248,9 +251,11 @@ char *lock_share_holder(char text[LOCK_HOLDER_TEXT_SIZE], const struct lock_shar
 {
 	const char *state = state_of_holder(share->state);
 
-	if (share->state == PKBPF_LOCK_HAND_OVER || share->state == PKBPF_LOCK_UNKNOWN)
-		snprintf(text, LOCK_HOLDER_TEXT_SIZE, "%s",
-			 share->state == PKBPF_LOCK_HAND_OVER ? "hand-over" : "[unknown]");
+	if (share->state == PKBPF_LOCK_HAND_OVER)
+		snprintf(text, LOCK_HOLDER_TEXT_SIZE, "hand-over");
+	else if (share->state == PKBPF_LOCK_UNKNOWN)
+		snprintf(text, LOCK_HOLDER_TEXT_SIZE, "[%s]",
+			 share->comm[0] ? share->comm : "unknown");
 	else if (share->function == LOCK_NO_FUNCTION)
 		snprintf(text, LOCK_HOLDER_TEXT_SIZE, "%s (%s)",
 			 share->comm[0] ? share->comm : "[unknown]", state);
