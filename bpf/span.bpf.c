@@ -9,6 +9,7 @@ struct span_free_map span_free_stacks SEC(".maps");
 struct span_free_map span_free_rows SEC(".maps");
 
 struct span_limits_map span_limits SEC(".maps");
+struct span_gaps_map span_gaps SEC(".maps");
 struct span_ids_map span_ids SEC(".maps");
 struct span_sites_map span_sites SEC(".maps");
 struct span_slow_users_map span_slow_users SEC(".maps");
@@ -18,16 +19,40 @@ const volatile struct pkbpf_span_config span_config = {};
 struct pkbpf_span_control span_control = {};
 __u32 span_next_stack = 0, span_next_row = 0;
 
+/* Drops what the thread had open while there were no probes: the oldest are at the bottom. A global
+ * function; always returns 0. */
+__attribute__((noinline)) int span_forget(__u64 until_ns)
+{
+	struct pkbpf_span_stack *stack = stack_find((__u32)bpf_get_current_pid_tgid());
+
+	for (__u32 i = 0; stack && i < PKBPF_SPAN_DEPTH; i++) {
+		__u32 depth = stack->depth;
+		struct pkbpf_span_frame *frame;
+
+		if (!depth)
+			break;
+		frame = frame_at(stack, depth - 1);
+		if (frame->at.now_ns >= until_ns)
+			break;
+		frame_lose(frame);
+		stack->depth = depth - 1;
+		stack->deeper = 0;
+	}
+	return 0;
+}
+
 /* A thread enters a region. A global function; always returns 0. */
 __attribute__((noinline)) int span_push(__u64 name, __u64 items, __u64 token, __u64 stack_pointer,
 					__u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), gap_ns = gap_of(pid_tgid >> 32);
 	struct pkbpf_span_frame *frame;
 	struct pkbpf_span_stack *stack;
 	__u32 row;
 
+	if (gap_ns)
+		span_forget(gap_ns);
 	stack = stack_get(pid_tgid >> 32, (__u32)pid_tgid);
 	if (!stack)
 		return 0;
@@ -50,10 +75,14 @@ __attribute__((noinline)) int span_push(__u64 name, __u64 items, __u64 token, __
 __attribute__((noinline)) int span_pop(__u64 token, __u64 stack_pointer, __u32 way)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at, depth;
-	struct pkbpf_span_stack *stack = stack_find(tid);
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), gap_ns = gap_of(pid_tgid >> 32);
+	__u32 tid = (__u32)pid_tgid, at, depth;
+	struct pkbpf_span_stack *stack;
 	struct pkbpf_span_frame *frame;
 
+	if (gap_ns)
+		span_forget(gap_ns);
+	stack = stack_find(tid);
 	if (stack && stack->deeper) {
 		if (way != SPAN_LEAVE_SCOPE || !deeper_were_left(stack, stack_pointer)) {
 			stack->deeper--;
@@ -144,6 +173,12 @@ __attribute__((noinline)) int span_end_id(__u64 id)
 	index = region->row;
 	row = bpf_map_lookup_elem(&span_rows, &index);
 	wall_ns = bpf_ktime_get_ns() - region->start_ns;
+	if (row && region->start_ns < gap_of(key.pid)) {
+		/* It may be one of the same number that began unseen. */
+		__sync_fetch_and_add(&row->lost_end, 1);
+		bpf_map_delete_elem(&span_ids, &key);
+		return 0;
+	}
 	if (row)
 		row_count(row, wall_ns, region->items);
 	if (span_config.want_slow && wall_ns >= span_config.slow_region_ns)
@@ -180,6 +215,7 @@ static __always_inline void thread_end(__u32 tid)
 SEC("?uprobe")
 int span_enter(struct pt_regs *ctx)
 {
+	count_hit(ctx);
 	if (is_target())
 		span_push(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM1(ctx),
 			  PT_REGS_SP(ctx), 0);
@@ -189,6 +225,7 @@ int span_enter(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_leave(struct pt_regs *ctx)
 {
+	count_hit(ctx);
 	if (is_target()) {
 		span_pop(PT_REGS_PARM1(ctx), PT_REGS_SP(ctx), SPAN_LEAVE_SCOPE);
 		slow_send(ctx);
@@ -199,6 +236,7 @@ int span_leave(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_items(struct pt_regs *ctx)
 {
+	count_hit(ctx);
 	if (is_target())
 		span_add_items(PT_REGS_PARM1(ctx));
 	return 0;
@@ -207,6 +245,7 @@ int span_items(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_begin(struct pt_regs *ctx)
 {
+	count_hit(ctx);
 	if (is_target())
 		span_begin_id(PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
 	return 0;
@@ -215,6 +254,7 @@ int span_begin(struct pt_regs *ctx)
 SEC("?uprobe")
 int span_end(struct pt_regs *ctx)
 {
+	count_hit(ctx);
 	if (is_target()) {
 		span_end_id(PT_REGS_PARM1(ctx));
 		slow_send(ctx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Regions that pkbpf.py marks: sys.audit(event, bytes). */
+#include "span_site.bpf.h"
 #include "span_slow.bpf.h"
 
 /* Where CPython keeps the text of a compact ASCII string: since 3.12, before, and in builds
@@ -55,6 +56,7 @@ int span_python(struct pt_regs *ctx)
 	char operation = 0;
 	__u32 at;
 
+	count_hit(ctx);
 	if (!is_target() || count < 2 ||
 	    bpf_probe_read_user(strings, sizeof(strings), (void *)arguments))
 		return 0;

@@ -104,10 +104,13 @@ static __noinline int site_enter(struct pt_regs *ctx, const struct pkbpf_span_si
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), id;
 	struct pkbpf_span_stack *stack = stack_get(pid_tgid >> 32, (__u32)pid_tgid);
 	struct pkbpf_span_frame *frame;
+	__u64 gap_ns = gap_of(pid_tgid >> 32);
 	__u32 row;
 
 	if (!stack)
 		return 0;
+	if (gap_ns)
+		span_forget(gap_ns);
 	if (site->role == PKBPF_SITE_BEGIN) {
 		read_site_name(ctx, stack, site);
 		if (read_operand(ctx, &site->id, &id))

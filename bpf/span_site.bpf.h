@@ -7,7 +7,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include <pkbpf/span.h>
+#include "span_region.bpf.h"
 
 struct span_sites_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -17,5 +17,20 @@ struct span_sites_map {
 	__type(value, struct pkbpf_span_site);
 };
 extern struct span_sites_map span_sites SEC(".maps");
+
+/* Of a marker: it belongs to the program that was hit, and costs it time, whoever is a target. */
+static __always_inline void count_hit(struct pt_regs *ctx)
+{
+	struct pkbpf_span_site *site;
+	__u32 number;
+
+	/* Before 5.15 there are no cookies, and this is no code. */
+	if (!span_config.counts_hits)
+		return;
+	number = (__u32)bpf_get_attach_cookie(ctx);
+	site = bpf_map_lookup_elem(&span_sites, &number);
+	if (site)
+		__sync_fetch_and_add(&site->hits, 1);
+}
 
 #endif

@@ -48,6 +48,13 @@ struct span_limits_map { /* from when on regions of a name are counted as long o
 	__type(value, __u64); /* ns */
 };
 
+struct span_gaps_map { /* until when processes had no probes: older regions ended unseen, perhaps */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);   /* pid */
+	__type(value, __u64); /* ns */
+};
+
 struct span_free_map { /* numbers of array elements that are free again */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -58,6 +65,7 @@ extern struct span_rows_map span_rows SEC(".maps");
 extern struct span_row_index_map span_row_index SEC(".maps");
 extern struct span_ids_map span_ids SEC(".maps");
 extern struct span_limits_map span_limits SEC(".maps");
+extern struct span_gaps_map span_gaps SEC(".maps");
 extern struct span_free_map span_free_stacks SEC(".maps");
 extern struct span_free_map span_free_rows SEC(".maps");
 extern struct pkbpf_span_control span_control;
@@ -200,6 +208,14 @@ static __always_inline void frame_lose(const struct pkbpf_span_frame *frame)
 
 	if (row)
 		__sync_fetch_and_add(&row->lost_end, 1);
+}
+
+/* What began before is not known any more; 0: all is. */
+static __always_inline __u64 gap_of(__u32 pid)
+{
+	__u64 *until_ns = span_control.has_gaps ? bpf_map_lookup_elem(&span_gaps, &pid) : NULL;
+
+	return until_ns ? *until_ns : 0;
 }
 
 /* What tells calls of the kernel's functions from others. */
@@ -462,6 +478,7 @@ int span_pop(__u64 token, __u64 stack_pointer, __u32 way);
 int span_push(__u64 name, __u64 items, __u64 token, __u64 stack_pointer, __u32 flags);
 int span_begin_id(__u64 name, __u64 id, __u64 items);
 int span_end_id(__u64 id);
+int span_forget(__u64 until_ns);
 int span_add_items(__u64 items);
 
 #endif

@@ -143,7 +143,8 @@ struct pkbpf_span_config {
 	__u8 want_frames;  /* samples and stacks know the region of their thread */
 	__u8 want_slow;	   /* those that take long are sent one by one */
 	__u8 want_callers; /* calls are added up by stack, too */
-	__u8 reserved[4];
+	__u8 counts_hits;  /* of markers, at the site that the cookie of their probe tells */
+	__u8 reserved[3];
 	__u64 slow_region_ns, slow_function_ns; /* from how long on; UINT64_MAX: never */
 };
 
@@ -152,7 +153,7 @@ struct pkbpf_span_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
 	__u32 epoch;	/* of entries in span_callers: user space reads those of earlier ones */
-	__u32 reserved;
+	__u32 has_gaps; /* span_gaps has entries */
 };
 
 /* For the block I/O programs. */

@@ -128,6 +128,39 @@ static int check_config(struct cli_options *options, struct error *error)
 	return err < 0 ? error_set(error, EINVAL, "%s: %s", own->config, inner.text) : 0;
 }
 
+/* "0.5%" of one CPU */
+static int parse_regions_cost(void *context, const char *value, struct error *error)
+{
+	struct serve_options *own = context;
+	double percent;
+	int used = 0;
+
+	if (sscanf(value, "%lf%%%n", &percent, &used) != 1 || !used || value[used] ||
+	    !(percent >= 0.01 && percent <= 100))
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --regions-cost: expected 0.01%% to 100%%",
+				 value);
+	own->regions_cost = percent / 100;
+	return 0;
+}
+
+/* Their probes are on code that anybody calls, and no budget keeps count of them. */
+static int check_regions(const struct cli_options *options, struct error *error)
+{
+	const struct region_options *regions = &options->live.sources.regions;
+	const struct serve_options *own = options->own;
+
+	for (size_t i = 0; i < regions->pair_count; i++)
+		if (strstr(regions->pairs[i], "=function:"))
+			return error_set(error, EINVAL,
+					 "serve records no regions between functions (--region "
+					 "%s): expected NAME=usdt:PROVIDER:BEGIN..END",
+					 regions->pairs[i]);
+	if (own->regions_cost && !regions->wanted)
+		return error_set(error, EINVAL, "--regions-cost requires --regions");
+	return 0;
+}
+
 static int check_all(struct cli_options *options, struct error *error)
 {
 	const struct serve_options *own = options->own;
@@ -140,7 +173,7 @@ static int check_all(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "--open-metrics requires --token-file: without a "
 				 "token, everything is answered");
-	if (check_kinds(serve_kinds(options), error) < 0 ||
+	if (check_kinds(serve_kinds(options), error) < 0 || check_regions(options, error) < 0 ||
 	    web_listen_check(own->listen ? own->listen : SERVE_LISTEN, own->token_file != NULL,
 			     error) < 0)
 		return -EINVAL;
@@ -214,6 +247,15 @@ static const struct option_row own_options[] = {
 		 "reports of that time. Counts, "
 		 "CPU "
 		 "time, memory and I/O of processes stay exact."},
+	{0, "regions-cost", "PERCENT",
+	 "with --regions: what their probes may cost, in percent of one CPU; default 0.5%",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_regions_cost,
+	 SERVE(regions_cost),
+	 .text = "Hits of the probes of each file, multiplied by the time that one takes here. "
+		 "Above it, the file that costs most is watched in 1 of 2, 4, ... 1,024 slices, "
+		 "chosen at random; a slice that costs ten times as much ends early. Windows have "
+		 "what was watched and say for how long; counts are never scaled. After ten "
+		 "minutes below half of it, a step is undone."},
 	{0, "config", "FILE", "options, alerts and who is told of them; see CONFIGURATION",
 	 .group = OPTION_GROUP_GENERAL, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
 	 SERVE(config), .text = "SIGHUP reads it again. The command line overrides it."},

@@ -16,7 +16,8 @@
 struct serve_options {
 	const char *listen, *store, *token_file, *config, *run_as;
 	uint64_t store_bytes, slice_ns;
-	double max_cpu; /* share of the machine; 0: the default; < 0: no limit */
+	double regions_cost; /* share of a CPU; 0: the default */
+	double max_cpu;	     /* share of the machine; 0: the default; < 0: no limit */
 	bool check_config, inlines, open_metrics;
 	char *text;    /* of the configuration */
 	char *applied; /* the same, taken apart: options borrow from it */

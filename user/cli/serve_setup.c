@@ -17,9 +17,10 @@
 #include "cli/serve_token.h"
 #include "cli/serve_user.h"
 
-#define STORE_BYTES (1ULL << 30)
-#define MAX_CPU	    0.001 /* of the machine */
-#define LEAST_CPU   0.002 /* of one CPU */
+#define STORE_BYTES  (1ULL << 30)
+#define MAX_CPU	     0.001 /* of the machine */
+#define LEAST_CPU    0.002 /* of one CPU */
+#define REGIONS_COST 0.005 /* of one CPU */
 
 int serving_fail(const struct serving *serving, const struct error *error, int status)
 {
@@ -74,6 +75,8 @@ void serving_choose(struct serving *serving, const struct cli_options *options)
 	serving->live.no_inline = !own->inlines;
 	serving->live.kinds_mask = serve_kinds(options);
 	serving->asked = serving->live.kinds_mask;
+	serving->live.sources.regions.budget_ppm =
+		(uint32_t)((own->regions_cost ? own->regions_cost : REGIONS_COST) * 1e6 + 0.5);
 	serving->governor.limit = max_cpu(own);
 	if (own->max_cpu < 0)
 		serving->governor.step = 0;

@@ -239,13 +239,16 @@ bool figure_adds_up(const struct figure *figure)
 /* Windows differ in length, and so does the part of them that was watched. */
 double series_value(const struct series *series, const struct series_group *group, size_t point)
 {
-	double seconds = series->points.items[point].covered_ns / (double)NS_PER_SECOND;
+	double ns = group->watched_ns ? group->watched_ns[point]
+				      : series->points.items[point].covered_ns;
 
-	if (group->watched_ns)
-		seconds = group->watched_ns[point] / (double)NS_PER_SECOND;
-	return series_subject_adds_up(&series->question.subject) && seconds > 0
-		       ? group->values[point] / seconds
-		       : group->values[point];
+	if (!series_subject_adds_up(&series->question.subject))
+		return group->values[point];
+	/* Regions that ended just after the probes of begins were off: of no time there is no rate.
+	 */
+	if (group->watched_ns && ns <= 0)
+		return NAN;
+	return ns > 0 ? group->values[point] * NS_PER_SECOND / ns : group->values[point];
 }
 
 void series_done(struct series *series)

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/text_append.h"
 #include "report/summary.h"
 #include "report/text_region_cells.h"
@@ -144,11 +145,52 @@ static int write_comm(const struct text_report *report, const struct region_list
 	return text_table_write(table, report->width, report->out);
 }
 
+/* Of one line, at most. */
+#define NOTE_MAX 256
+
+/* In the order of the lines. */
+static void add_limits(const struct region_list *list, char *text, size_t size)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct region_line *line = &list->lines[i];
+		char some[HUMAN_SIZE], all[HUMAN_SIZE], limit[HUMAN_SIZE], name[PKBPF_SPAN_NAME];
+
+		if (region_sums_has_limit(&line->sums) && strlen(text) + NOTE_MAX < size)
+			text_append(text, size, "%s: %s of %s over %s; ",
+				    escape_terminal(name, sizeof(name), line->name),
+				    human_count(some, line->sums.over),
+				    human_count(all, line->sums.count),
+				    human_time(limit, line->sums.limit_ns));
+	}
+}
+
+/* Counts of a part of the time are no counts of all of it. */
+static void add_watched(const struct profile *profile, const struct region_list *list, char *text,
+			size_t size)
+{
+	uint64_t recorded_ns = profile_info_read(profile)->regions_ns;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct region_line *line = &list->lines[i];
+		uint64_t missed_ns = line->sums.missed_ns;
+		char some[HUMAN_SIZE], all[HUMAN_SIZE], name[PKBPF_SPAN_NAME];
+
+		if (missed_ns && strlen(text) + NOTE_MAX < size)
+			text_append(text, size,
+				    "%s was watched for %s of %s, since its probes cost too much; ",
+				    escape_terminal(name, sizeof(name), line->name),
+				    human_time(some, recorded_ns > missed_ns
+							     ? recorded_ns - missed_ns
+							     : 0),
+				    human_time(all, recorded_ns));
+	}
+}
+
 /* What does not show in the columns. */
 static void write_notes(const struct text_report *report, const struct region_list *list)
 {
 	uint64_t not_left = 0, unfinished = 0, undivided_ns = 0, total_ns = 0;
-	char text[384] = "", number[HUMAN_SIZE];
+	char text[1024] = "", number[HUMAN_SIZE];
 	bool any_let_go = false;
 
 	for (size_t i = 0; i < list->count; i++) {
@@ -179,6 +221,8 @@ static void write_notes(const struct text_report *report, const struct region_li
 	if (extra_of(list, 0, list->count).heap)
 		text_append(text, sizeof(text),
 			    "allocated and live: estimates, with regions inside; ");
+	add_watched(report->profile, list, text, sizeof(text));
+	add_limits(list, text, sizeof(text));
 	if (!text[0])
 		return;
 	text[strlen(text) - 2] = '\0';

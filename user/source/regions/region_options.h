@@ -46,6 +46,7 @@ struct region_options {
 	size_t slow_count; /* at most */
 	bool callers;	   /* calls by stack, too: the kind of event CALLS */
 	struct region_limits limits;
+	uint32_t budget_ppm; /* of one CPU: what probes of markers and USDT may cost; 0: anything */
 };
 
 /* The first one of a name counts. 0: regions of this name are counted from this limit on;

@@ -42,8 +42,24 @@ static int describe_sites(struct source *source, struct region_sites *sites)
 	return 0;
 }
 
+static int put_probes(struct source *source, int fd, const char *path, uint32_t id,
+		      struct region_sites *sites, struct error *error)
+{
+	const struct region_budget_file file = {fd, path, id, source->site_count, sites};
+
+	if (source->pair_budget && pair_budget_take(source->pair_budget, fd, sites, error) < 0)
+		return -EINVAL;
+	if (!source->budget)
+		return region_probes_add(source->probes, fd, sites, error);
+	if (source->site_count == REGION_SITES - 1)
+		return error_set(error, ENOSPC, "too many probes");
+	source->site_count++;
+	return region_budget_take(source->budget, &file, error);
+}
+
 /* Markers of pkbpf.h and pkbpf.py, and pairs of probes. */
-static void watch_marks(struct source *source, int fd, const char *path, struct region_sites *sites)
+static void watch_marks(struct source *source, int fd, const char *path, uint32_t id,
+			struct region_sites *sites)
 {
 	const struct log *log = session_options(source->session)->log;
 	struct error error;
@@ -69,9 +85,7 @@ static void watch_marks(struct source *source, int fd, const char *path, struct 
 		return;
 	if (describe_sites(source, sites) < 0)
 		say_unwatched(source, path, "too many probes");
-	else if ((source->pair_budget &&
-		  pair_budget_take(source->pair_budget, fd, sites, &error) < 0) ||
-		 region_probes_add(source->probes, fd, sites, &error) < 0)
+	else if (put_probes(source, fd, path, id, sites, &error) < 0)
 		say_unwatched(source, path, error.text);
 	else
 		log_info(log, "watching the regions of %s", path);
@@ -89,7 +103,7 @@ static void watch_functions(struct source *source, const struct elf_file *file, 
 }
 
 /* true: it has regions or functions to watch, and had no probes before. */
-static bool watch_new_file(struct source *source, int fd, const char *path)
+static bool watch_new_file(struct source *source, int fd, const char *path, uint32_t id)
 {
 	bool wants_functions = source->functions && function_set_wants(source->functions, path);
 	size_t functions = function_set_count(source->functions);
@@ -107,11 +121,14 @@ static bool watch_new_file(struct source *source, int fd, const char *path)
 	} else if ((sites.items.count || sites.refused || sites.refused_functions ||
 		    wants_functions) &&
 		   region_files_note_probed(&source->files, fd)) {
-		watch_marks(source, fd, path, &sites);
+		watch_marks(source, fd, path, id, &sites);
 		if (wants_functions)
 			watch_functions(source, &file, fd, path);
 		has_any = sites.items.count || function_set_count(source->functions) > functions;
 	}
+	/* By this name, or in this container, too. */
+	if (source->budget && sites.items.count)
+		region_budget_note(source->budget, fd, id);
 	region_sites_done(&sites);
 	elf_file_done(&file);
 	return has_any;
@@ -119,7 +136,7 @@ static bool watch_new_file(struct source *source, int fd, const char *path)
 
 static void watch_file(void *context, int fd, const char *path)
 {
-	watch_new_file(context, fd, path);
+	watch_new_file(context, fd, path, UINT32_MAX);
 }
 
 /* Of a file that has got its probes while a process has it mapped. */
@@ -150,7 +167,7 @@ static void look_at_file(struct source *source, uint32_t id)
 	    !region_files_is_new(&source->files, file))
 		return;
 	fd = mapped_file_open(files, file);
-	if (fd >= 0 && watch_new_file(source, fd, file->path))
+	if (fd >= 0 && watch_new_file(source, fd, file->path, id) && !source->budget)
 		say_missed(source, fd, file);
 }
 

@@ -44,6 +44,8 @@ static void regions_free(struct source *source)
 {
 	bpf_link__destroy(source->on_exit);
 	bpf_link__destroy(source->on_exec);
+	region_budget_free(source->budget);
+	free(source->missed_ns);
 	region_probes_free(source->probes);
 	pair_budget_free(source->pair_budget);
 	function_set_free(source->functions);
@@ -83,7 +85,7 @@ static void regions_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.span_ids,	skeleton->maps.span_free_stacks,
 		skeleton->maps.span_free_rows,	skeleton->maps.span_sites,
 		skeleton->maps.span_slow_users, skeleton->maps.span_callers,
-		skeleton->maps.span_limits,
+		skeleton->maps.span_limits,	skeleton->maps.span_gaps,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
@@ -114,6 +116,7 @@ static int size_maps(struct source *source, struct pkbpf_bpf *skeleton,
 			  : bpf_map__set_max_entries(skeleton->maps.span_callers,
 						     REGION_CALLERS_MAX);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_row_index, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_gaps, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_threads, THREADS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.span_free_stacks, THREADS);
@@ -156,6 +159,22 @@ static int choose_pair_budget(struct source *source, const struct region_options
 		if (pair->of_functions)
 			return pair_budget_new(&budget, &source->pair_budget);
 	return 0;
+}
+
+/* Of markers and USDT probes, in captures that do not end. */
+static int choose_budget(struct source *source, const struct region_options *options)
+{
+	const struct region_budget_options budget = {
+		.cost_ppm = options->budget_ppm,
+		.log = session_options(source->session)->log,
+		.probes = source->probes,
+		.processes = session_options(source->session)->processes,
+	};
+
+	if (!options->budget_ppm || !source->wants_marks)
+		return 0;
+	source->missed_ns = calloc(ROWS, sizeof(*source->missed_ns));
+	return source->missed_ns ? region_budget_new(&budget, &source->budget) : -ENOMEM;
 }
 
 /* Without it a program does not know at which place it is (5.15). */
@@ -243,10 +262,24 @@ static void configure_programs(struct source *source, struct pkbpf_bpf *skeleton
 	skeleton->rodata->span_config.want_frames = wants_frames(source->session, options);
 	source->wants_callers = kinds & 1U << PKBPF_PROFILE_CALLS;
 	skeleton->rodata->span_config.want_callers = source->wants_callers;
+	skeleton->rodata->span_config.counts_hits = source->budget != NULL;
 	skeleton->rodata->span_config.slow_region_ns = options->slow_region_ns;
 	skeleton->rodata->span_config.slow_function_ns = options->slow_function_ns;
 	skeleton->rodata->span_config.want_slow =
 		options->slow_region_ns != UINT64_MAX || options->slow_function_ns != UINT64_MAX;
+}
+
+/* What needs to know at which place a probe was hit. */
+static int check_cookies(const struct region_options *options, struct error *error)
+{
+	if (options->budget_ppm && !has_cookies())
+		return error_set(error, ENOTSUP,
+				 "cannot record regions all the time: what their probes cost is "
+				 "counted since Linux 5.15");
+	if (options->function_count && (!HAS_FUNCTIONS || !has_cookies()))
+		return error_set(error, ENOTSUP,
+				 "cannot count functions: --function needs x86-64 and Linux 5.15");
+	return 0;
 }
 
 static int regions_configure(struct session *session, const struct source_options *options,
@@ -259,10 +292,10 @@ static int regions_configure(struct session *session, const struct source_option
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare regions: out of memory");
 	source->session = session;
-	if (options->regions.function_count && (!HAS_FUNCTIONS || !has_cookies())) {
+	err = check_cookies(&options->regions, error);
+	if (err) {
 		free(source);
-		return error_set(error, ENOTSUP,
-				 "cannot count functions: --function needs x86-64 and Linux 5.15");
+		return err;
 	}
 	err = region_probes_new(skeleton, session_kernel_types(session), &source->probes);
 	err = err ? err : size_maps(source, skeleton, &options->regions);
@@ -282,6 +315,7 @@ static int regions_configure(struct session *session, const struct source_option
 	} else {
 		err = err ? err : choose_pairs(source, &options->regions);
 		err = err ? err : choose_pair_budget(source, &options->regions);
+		err = err ? err : choose_budget(source, &options->regions);
 		err = err ? err : choose_functions(source, &options->regions);
 	}
 	if (err) {
@@ -299,6 +333,16 @@ static int regions_configure(struct session *session, const struct source_option
 /* Measures what probes cost. */
 static void begin_budgets(struct source *source)
 {
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	const struct region_budget_tables tables = {
+		.sites = source->site_table.items,
+		.spare = REGION_SITES - 1,
+		.gaps_fd = bpf_map__fd(skeleton->maps.span_gaps),
+		.has_gaps = &skeleton->bss->span_control.has_gaps,
+	};
+
+	if (source->budget)
+		region_budget_begin(source->budget, &tables);
 	if (source->pair_budget)
 		pair_budget_begin(source->pair_budget, source->site_table.items, REGION_SITES - 1);
 	if (source->functions)
@@ -431,6 +475,8 @@ static int regions_poll(struct source *source)
 	int err;
 
 	region_watch_files(source);
+	if (source->budget)
+		region_budget_poll(source->budget, now_ns);
 	if (source->pair_budget)
 		pair_budget_poll(source->pair_budget, now_ns, source->row_table.items,
 				 source->row_table.count);
@@ -464,11 +510,19 @@ static int regions_rest_ms(const struct source *source)
 
 static int regions_cut(struct source *source, uint64_t until_ns)
 {
-	int err = drain(source, true);
+	uint64_t now_ns = clock_now_ns();
+	int err;
 
 	(void)until_ns;
+	if (source->budget && region_budget_cut(source->budget, now_ns, source->rows.rows,
+						source->rows.count, source->missed_ns))
+		source->rows.missed_ns = source->missed_ns;
+	err = drain(source, true);
+	source->rows.missed_ns = NULL;
 	if (!err)
 		region_rows_begin_slice(&source->rows);
+	if (source->budget)
+		region_budget_choose(source->budget, now_ns, source->rows.rows, source->rows.count);
 	return err;
 }
 
@@ -506,6 +560,12 @@ static void regions_detach(struct source *source)
 	if (!session_skeleton(source->session)->bss->span_control.end_ns)
 		regions_end(source, clock_now_ns());
 	region_probes_remove(source->probes);
+	if (source->budget) {
+		if (region_budget_cut(source->budget, clock_now_ns(), source->rows.rows,
+				      source->rows.count, source->missed_ns))
+			source->rows.missed_ns = source->missed_ns;
+		region_budget_remove(source->budget);
+	}
 	if (source->pair_budget)
 		pair_budget_remove(source->pair_budget);
 	if (source->functions)

@@ -10,6 +10,7 @@
 #include "source/regions/function_set.h"
 #include "source/regions/kernel_set.h"
 #include "source/regions/pair_budget.h"
+#include "source/regions/region_budget.h"
 #include "source/regions/region_files.h"
 #include "source/regions/region_options.h"
 #include "source/regions/region_probes.h"
@@ -36,6 +37,8 @@ struct source {
 	struct region_limits limits;
 	struct region_pairs pairs;
 	struct pair_budget *pair_budget;    /* NULL: there are none of functions */
+	struct region_budget *budget;	    /* NULL: probes may cost anything */
+	uint64_t *missed_ns;		    /* of each row, with a budget */
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
 	struct bpf_link *on_exit, *on_exec;
