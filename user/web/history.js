@@ -12,6 +12,10 @@ const FIGURES = [
 	["memory.rss", "resident memory", bytes],
 	["memory.minor_faults", "page faults per second", count],
 	["cpu.voluntary", "voluntary switches per second", count],
+	["region[*].p99", "regions, p99", seconds],
+	["region[*].mean", "regions, average", seconds],
+	["region[*].count", "regions per second", count],
+	["region[*].violations", "regions over their limit", count],
 ];
 const RANGES = [["900", "15 minutes"], ["3600", "hour"], ["21600", "6 hours"], ["86400", "day"], ["604800", "week"]];
 const BASES = [["", "nothing"], ["before", "as long before"], ["hour", "an hour before"], ["yesterday", "yesterday"], ["lastweek", "a week ago"], ["marked", "the marked interval"]];
@@ -37,6 +41,7 @@ function bytes(v) {
 function count(v) {
 	return v >= 1e6 ? (v / 1e6).toFixed(1) + " M" : v >= 1e3 ? (v / 1e3).toFixed(1) + " k" : v.toFixed(0);
 }
+const ofRegions = () => view.figure.startsWith("region[");
 const clock = (s) => new Date(s * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = (s) => new Date(s * 1000).toLocaleString();
 
@@ -106,6 +111,12 @@ function drawMachine() {
 	element("text", { x: 4, y: 11 }, svg, "machine" + (last === undefined ? "" : ": " + last.toFixed(0) + " % busy"));
 }
 
+// A figure of a part of a window says of how much.
+function watched(series, i) {
+	const [begin, end] = data.windows[i], s = series.watched_seconds && series.watched_seconds[i];
+	return s === undefined || s >= (end - begin) * 0.999 ? "" : ` (watched ${seconds(s * 1e9)} of ${seconds((end - begin) * 1e9)})`;
+}
+
 function drawChart() {
 	const svg = $("chart"), height = 200, foot = 16, top = 12;
 	const sums = data.windows.map((_, i) => data.series.reduce((sum, s) => sum + s.values[i], 0));
@@ -117,6 +128,8 @@ function drawChart() {
 		element("line", { class: "grid", x1: 0, x2: width(), y1: yOf(most * part), y2: yOf(most * part) }, svg);
 		element("text", { x: 4, y: yOf(most * part) - 2 }, svg, format(most * part));
 	}
+	if (data.recorded_seconds && !data.recorded_seconds.some((s) => s > 0))
+		element("text", { x: width() / 2, y: height / 2, "text-anchor": "middle" }, svg, "not watched: pkbpf serve --regions records regions");
 	const below = data.windows.map(() => 0);
 	data.series.forEach((series, n) => {
 		const group = element("g", { fill: COLOURS[n % COLOURS.length] }, svg);
@@ -124,7 +137,7 @@ function drawChart() {
 			const value = series.values[i];
 			if (!(value > 0)) return;
 			const bar = element("rect", { x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin) - 0.5), y: yOf(below[i] + value), height: Math.max(0, yOf(below[i]) - yOf(below[i] + value)) }, group);
-			element("title", {}, bar, `${series.name}: ${format(value)}\n${clock(begin)} to ${clock(end)}`);
+			element("title", {}, bar, `${series.name}: ${format(value)}${watched(series, i)}\n${clock(begin)} to ${clock(end)}`);
 			below[i] += value;
 		});
 	});
@@ -253,7 +266,7 @@ async function load() {
 	to = view.end || now;
 	from = to - view.range;
 	try {
-		const answer = await fetch(`api/v1/series?figure=${view.figure}&by=${view.by}&from=${Math.floor(from)}&to=${Math.ceil(to)}`);
+		const answer = await fetch(`api/v1/series?figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${Math.floor(from)}&to=${Math.ceil(to)}`);
 		if (!answer.ok) throw new Error(await answer.text());
 		const got = await answer.json();
 		if (mine !== asked) return;

@@ -16,6 +16,7 @@
 #include "base/parse_value.h"
 #include "export/format.h"
 #include "history/range_diff.h"
+#include "web/hour_regions.h"
 
 #define FOLDER	    "report"
 #define TEMPORARY   ".new"
@@ -325,6 +326,7 @@ static int write_html(struct contents *contents, FILE *out)
 		fprintf(out, "<h2>Objectives</h2>\n");
 		objectives_write_html(contents->objectives, report->objectives->list.count, out);
 	}
+	hour_regions_write(contents->profile, out);
 	write_findings(contents, out);
 	write_changes_html(contents, out);
 	write_rows(contents, out);

@@ -178,6 +178,7 @@ void metrics_add(struct metrics *metrics, const struct resource_rows *rows)
 		add_row(metrics, rows, &rows->items[i]);
 	forget_groups(metrics);
 	peer_metrics_add(&metrics->peers, rows->profile);
+	region_metrics_add(&metrics->regions, rows->profile);
 }
 
 /* ---- writing ---- */
@@ -324,6 +325,7 @@ void metrics_write(const struct metrics *metrics, const struct store_state *stor
 	for (size_t i = 0; i < METRIC_FIGURES; i++)
 		write_figure(metrics, i, with_begins, out);
 	peer_metrics_write(&metrics->peers, with_begins, out);
+	region_metrics_write(&metrics->regions, with_begins, out);
 	write_machine(metrics, out);
 	write_losses(metrics, out);
 	write_store(store, out);
@@ -334,4 +336,5 @@ void metrics_done(struct metrics *metrics)
 {
 	array_free(&metrics->groups);
 	peer_metrics_done(&metrics->peers);
+	region_metrics_done(&metrics->regions);
 }

@@ -10,6 +10,7 @@
 #include "rows/resource_rows.h"
 #include "store/store.h"
 #include "web/peer_metrics.h"
+#include "web/region_metrics.h"
 
 #define METRIC_FIGURES	 28
 #define METRIC_NAME_SIZE 129
@@ -25,6 +26,7 @@ struct metric_group {
 struct metrics {
 	ARRAY_OF(struct metric_group) groups; /* the first is "other" */
 	struct peer_metrics peers;
+	struct region_metrics regions;
 	uint64_t slices, dropped;
 	int64_t slice_unix_ns; /* begin of the last one */
 	unsigned int detail_step;
