@@ -94,6 +94,7 @@ wait_until 60 metrics_have "^pkbpf_regions_total{region=\"$predict\"} 2000\$" ||
 metrics_have "pkbpf_region_violations_total{region=\"$predict\"}" || fail "no violations"
 begin "series are answered for regions alone by region"
 curl -s "$url/api/v1/series?figure=cpu.share&by=region" | grep -q 'belong together' || fail "cpu.share by region"
+curl -s "$url/api/v1/series?by=name" | grep -q 'not possible with series' || fail "series by name"
 curl -s "$url/api/v1/report?by=region" | grep -q 'no samples by region' || fail "a report by region"
 curl -s "$url/api/v1/series?figure=region%5B*%5D.p99&by=region" >series.json
 grep -q "\"name\":\"$predict\"" series.json && grep -q "\"name\":\"$step\"" series.json || fail "$(cat series.json)"
@@ -109,6 +110,8 @@ looks() {
 looks kept predict predict.told
 looks kept step step.told
 "$pkbpf" query series --store kept --figure "region[$predict].p99" | grep -q 'ms\|us' || fail "no series"
+"$pkbpf" query series --store kept --by thread 2>err
+[ $? = 2 ] && grep -q 'not possible with series' err || fail "series by thread: $(cat err)"
 "$pkbpf" query series --store kept --figure cpu.share --by region 2>err
 [ $? = 2 ] && grep -q 'requires a figure of regions' err || fail "cpu.share by region: $(cat err)"
 

@@ -479,6 +479,12 @@ static int check_series(struct cli_options *options, struct error *error)
 	const char *figure = own->figure ? own->figure : "cpu.share";
 	bool by_region = options->by == ROWS_BY_REGION;
 
+	if (own->what == QUERY_SERIES &&
+	    (options->by == ROWS_BY_THREAD || options->by == ROWS_BY_NAME))
+		return error_set(error, EINVAL,
+				 "--by %s is not possible with series: use comm, container or "
+				 "region",
+				 rows_grouping_name(options->by));
 	if (series_subject_parse(figure, &own->subject, error) < 0)
 		return -EINVAL;
 	if (!own->subject.figure && !by_region && option_name_is_given("by", options))
@@ -497,9 +503,8 @@ static int query_check(struct cli_options *options, struct error *error)
 {
 	struct query_options *own = options->own;
 
-	if (check_series(options, error) < 0)
-		return -EINVAL;
-	if (check_what(own, options, error) < 0 || check_range(own, error) < 0)
+	if (check_what(own, options, error) < 0 || check_series(options, error) < 0 ||
+	    check_range(own, error) < 0)
 		return -EINVAL;
 	if (own->what == QUERY_OBJECTIVES && !own->config == !own->when)
 		return error_set(error, EINVAL, "query objectives requires --config or --when");

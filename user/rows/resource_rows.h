@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The joined account: one row per process, thread, container, comm or region that says what it
- * used, what it waited for, and which stack is behind each. What was not recorded is marked as not
- * known, never zero.
+ * The joined account: one row per process, thread, container, comm, name or region that says what
+ * it used, what it waited for, and which stack is behind each. What was not recorded is marked as
+ * not known, never zero.
  */
 #ifndef PKBPF_ROWS_RESOURCE_ROWS_H
 #define PKBPF_ROWS_RESOURCE_ROWS_H

@@ -109,7 +109,7 @@ static int set_by(struct web_query *query, const char *value, struct error *erro
 	}
 	return error_set(
 		error, EINVAL,
-		"by '%.64s' is unknown: expected process, thread, container, comm or region",
+		"by '%.64s' is unknown: expected process, thread, container, comm, name or region",
 		value);
 }
 

@@ -44,6 +44,11 @@ int web_answer_series(struct web *web, const struct web_query *query, struct web
 	struct error error;
 	int err;
 
+	if (query->by == ROWS_BY_THREAD || query->by == ROWS_BY_NAME)
+		return web_say(answer, 400,
+			       "by=%s is not possible with series: use comm, container or "
+			       "region\n",
+			       rows_grouping_name(query->by));
 	if (series_subject_parse(query->figure[0] ? query->figure : "cpu.share", &question.subject,
 				 &error) < 0)
 		return web_say(answer, 400, "%s\n", error.text);
