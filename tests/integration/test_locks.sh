@@ -51,7 +51,9 @@ grep -q "^Locks: .* for 2 locks" recorded.txt || fail "recording: $(cat recorded
 "$pkbpf" diff -e locks a.pkbpf a.pkbpf >diff.txt 2>err.txt
 grep -q "^Locks per run: " diff.txt || fail "comparison: $(cat diff.txt err.txt)"
 
-echo "  serve refuses what it cannot do"
+echo "  serve and top refuse what they cannot do"
+"$pkbpf" top -e locks -n 1 2>err.txt && fail "top takes locks"
+grep -q "top has no columns of locks" err.txt || fail "top: $(cat err.txt)"
 "$pkbpf" serve -e locks --store "$PWD/history" 2>err.txt && fail "serve takes locks"
 grep -q "serve cannot record locks" err.txt || fail "serve: $(cat err.txt)"
 

@@ -497,6 +497,11 @@ static int top_check(struct cli_options *options, struct error *error)
 				 "invalid value for --sort: '%s'; expected the title of a column, "
 				 "such as CPU%%, RSS or DISK%%",
 				 own->sort);
+	for (size_t i = 0; i < options->source_count; i++)
+		if (source_kinds(options->sources[i]) & 1U << PKBPF_PROFILE_LOCKS)
+			return error_set(error, EINVAL,
+					 "top has no columns of locks: use pkbpf -e locks for a "
+					 "while");
 	return options_check_profile(options, error);
 }
 

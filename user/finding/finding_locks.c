@@ -187,8 +187,8 @@ static bool say_followed_lock(struct finding *finding, const struct analysis *an
 
 		if (percent < HOLDER_PERCENT)
 			break;
-		finding_say(finding->by, "%s`%s` %.0f %%", i ? ", " : ", held by ",
-			    lock_share_holder(holder, share, functions), percent);
+		finding_say(finding->by, ", %s%s`%s` %.0f %%", i ? "" : lock_view_held(view),
+			    i ? "" : " ", lock_share_holder(holder, share, functions), percent);
 	}
 	lock_views_done(&views);
 	return view;

@@ -77,7 +77,7 @@ static void write_holders(const struct text_report *report, const struct lock_vi
 	struct text_wrapping wrapping = {
 		.label = label, .next_indent = HOLDERS_INDENT, .lines = lines};
 
-	snprintf(label, sizeof(label), " #%zu held by: ", rank);
+	snprintf(label, sizeof(label), " #%zu %s: ", rank, lock_view_held(view));
 	for (size_t i = 0; i < view->holder_count && i < HOLDERS_SHOWN; i++) {
 		const struct lock_share *share = &view->holders[i];
 		char holder[LOCK_HOLDER_TEXT_SIZE], clean[LOCK_HOLDER_TEXT_SIZE], part[HUMAN_SIZE];

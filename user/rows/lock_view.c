@@ -241,6 +241,11 @@ char *lock_view_name(char text[LOCK_NAME_TEXT_SIZE], const struct lock_view *vie
 	return text;
 }
 
+const char *lock_view_held(const struct lock_view *view)
+{
+	return view->lock->class == PKBPF_LOCK_WORD ? "last taken by" : "held by";
+}
+
 static const char *state_of_holder(uint32_t state)
 {
 	return state == PKBPF_WAIT_NONE ? "on CPU" : wait_state_name((uint8_t)state);

@@ -41,6 +41,9 @@ int lock_views_make(struct lock_views *views, const struct profile *profile,
 		    const struct function_table *functions);
 void lock_views_done(struct lock_views *views);
 
+/* What its holders are: "held by", or of a lock that names no owner "last taken by". */
+const char *lock_view_held(const struct lock_view *view);
+
 #define LOCK_NAME_TEXT_SIZE 320
 /* "cache_lock (mutex)"; of a lock without a name "mutex in fetch, store". Not escaped. */
 char *lock_view_name(char text[LOCK_NAME_TEXT_SIZE], const struct lock_view *view,

@@ -148,6 +148,7 @@ static void assert_shown(const struct profile *profile, uint64_t times)
 	assert_int_equal(view->lock->max_waiters, 3);
 	assert_int_equal(view->held_ns, 10 * MS * times);
 	assert_in_range(lock_percentile_ns(view->lock, 500), MS * 7 / 8, MS);
+	assert_string_equal(lock_view_held(view), "held by");
 	assert_string_equal(lock_view_name(text, view, functions), "mutex in exec_query");
 	assert_int_equal(view->holder_count, 3);
 	assert_int_equal(view->holders[0].ns, 7 * MS * times);
@@ -219,6 +220,14 @@ static void a_process_has_its_own_alone(void **state)
 	close(fd);
 }
 
+static void a_lock_that_names_no_owner_was_taken(void **state)
+{
+	const struct lock word = {.class = PKBPF_LOCK_WORD};
+
+	(void)state;
+	assert_string_equal(lock_view_held(&(struct lock_view){.lock = &word}), "last taken by");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +236,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slices_add_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(recordings_have_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_has_its_own_alone, setup, teardown),
+		cmocka_unit_test(a_lock_that_names_no_owner_was_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
