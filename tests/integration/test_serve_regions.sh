@@ -46,6 +46,7 @@ refused $'regions-cost = 1%' 'requires --regions'
 
 # start_server STORE OPTION…: leaves $url
 start_server() {
+	rm -f said # of the server before, with its port
 	"$pkbpf" serve --config serve.conf --store "$@" --listen 127.0.0.1:0 -v 2>said &
 	server=$!
 	wait_until 60 grep -q 'http://' said || give_up "it does not answer: $(cat said)"
