@@ -416,9 +416,10 @@ static struct function_file *file_of(struct function_set *set, const struct func
 	return NULL;
 }
 
-void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, uint32_t row_count)
+void function_set_poll(struct function_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		       uint32_t row_count)
 {
-	uint64_t now_ns = clock_now_ns(), time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
+	uint64_t time_ns = now_ns - set->polled_ns, cost_ns = 0, most_ns;
 
 	if (!set->functions.count || time_ns < NEW_REST_MS * NS_PER_MS / 2)
 		return;

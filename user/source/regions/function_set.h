@@ -47,8 +47,10 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 		     const char *path);
 /* That have probes, or had some; set: NULL has none. */
 size_t function_set_count(const struct function_set *set);
-/* Holds the cost against the budget. rows: those of functions that are let go get a mark. */
-void function_set_poll(struct function_set *set, struct pkbpf_span_row *rows, uint32_t row_count);
+/* Compares the cost since the last poll with the budget. now_ns: clock_now_ns(). rows: those of
+ * functions that are let go get a mark. */
+void function_set_poll(struct function_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
+		       uint32_t row_count);
 /* How long until the next poll. */
 int function_set_rest_ms(const struct function_set *set);
 /* Takes all probes off. Says what was found nowhere. */

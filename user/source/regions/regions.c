@@ -481,7 +481,7 @@ static int regions_poll(struct source *source)
 		pair_budget_poll(source->pair_budget, now_ns, source->row_table.items,
 				 source->row_table.count);
 	if (source->functions)
-		function_set_poll(source->functions, source->row_table.items,
+		function_set_poll(source->functions, now_ns, source->row_table.items,
 				  source->row_table.count);
 	if (source->syscalls)
 		syscall_set_poll(source->syscalls, now_ns, source->row_table.items,
