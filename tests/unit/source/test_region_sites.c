@@ -98,6 +98,96 @@ static void find_pair(struct usdt_pair *pair, const char *path, struct region_si
 	find(&pairs, path, sites);
 }
 
+/* Probes of a program, as <sys/sdt.h> writes them: `at` is a label. */
+#define NOTE(name, at)                                                                             \
+	".pushsection .note.stapsdt,\"\",\"note\"\n"                                               \
+	".balign 4\n.4byte 992f-991f, 994f-993f, 3\n"                                              \
+	"991: .asciz \"stapsdt\"\n992: .balign 4\n"                                                \
+	"993: .8byte " at "\n.8byte _.stapsdt.base\n.8byte 0\n"                                    \
+	".asciz \"unit_shop\"\n.asciz \"" name "\"\n.asciz \"8@%rdi -4@%esi\"\n"                   \
+	"994: .balign 4\n.popsection\n"
+
+/* A nop, which is a probe; one of five bytes; and a byte of another instruction. */
+__asm__(".pushsection .text\n"
+	".globl region_sites_probed\n"
+	".type region_sites_probed, @function\n"
+	"region_sites_probed:\n"
+	".cfi_startproc\n"
+	"980: nop\n"
+	"981: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+	"982: movl $0x90909090, %eax\n"
+	"983: nop\n"
+	"\tret\n"
+	".cfi_endproc\n"
+	".size region_sites_probed, . - region_sites_probed\n" NOTE("begin", "980b")
+		NOTE("wide", "981b") NOTE("inside", "982b + 2")
+			NOTE("end", "983b") ".popsection\n");
+int region_sites_probed(int value);
+
+static void probes_of_a_program_begin_and_end_a_region(void **state)
+{
+	static const struct {
+		uint8_t id;
+		uint32_t begin, end;
+	} rows[] = {{USDT_THREAD, PKBPF_SITE_ENTER, PKBPF_SITE_LEAVE},
+		    {0, PKBPF_SITE_BEGIN, PKBPF_SITE_END},
+		    {1, PKBPF_SITE_BEGIN, PKBPF_SITE_END}};
+
+	region_sites_probed(0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct usdt_pair all[] = {{.region = "other",
+					   .provider = "unit_shop",
+					   .begin = "no",
+					   .ends = {"none"}},
+					  {.region = "order",
+					   .provider = "unit_shop",
+					   .begin = "begin",
+					   .ends = {"end"},
+					   .id = rows[i].id}};
+		struct region_pairs pairs = {.items = {all, 2, 2}};
+		const struct region_site *begin, *end;
+		struct region_sites sites;
+
+		find(&pairs, "/bin/unit_source", &sites);
+		begin = site_of(&sites, rows[i].begin);
+		end = site_of(&sites, rows[i].end);
+		assert_non_null(begin);
+		assert_non_null(end);
+		assert_int_equal(end->offset - begin->offset, 1 + 5 + 5);
+		assert_int_equal(begin->description.pair, 2);
+		assert_int_equal(end->description.pair, 2);
+		assert_string_equal(begin->description.name, "order");
+		assert_string_equal(end->description.name, "order");
+		assert_int_equal(sites.refused, 0);
+		if (rows[i].id != USDT_THREAD) {
+			assert_int_equal(begin->description.id.kind, PKBPF_OPERAND_REGISTER);
+			assert_int_equal(begin->description.id.size, rows[i].id ? 4 : 8);
+			assert_int_equal(end->description.id.word, begin->description.id.word);
+		}
+		region_sites_done(&sites);
+	}
+}
+
+static void probes_on_other_instructions_are_refused(void **state)
+{
+	static const char *const ends[] = {"wide", "inside"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		struct usdt_pair pair = {.region = "order",
+					 .provider = "unit_shop",
+					 .begin = "begin",
+					 .ends = {ends[i]},
+					 .id = USDT_THREAD};
+		struct region_sites sites;
+
+		find_pair(&pair, "/bin/unit_source", &sites);
+		assert_non_null(site_of(&sites, PKBPF_SITE_ENTER));
+		assert_null(site_of(&sites, PKBPF_SITE_LEAVE));
+		assert_int_equal(sites.refused, 1);
+		region_sites_done(&sites);
+	}
+}
+
 static void calls_of_two_functions_begin_and_end_a_region(void **state)
 {
 	struct usdt_pair pair = {.region = "step",
@@ -181,6 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_stub_has_its_site_and_the_semaphore),
 #if defined(__x86_64__)
+		cmocka_unit_test(probes_of_a_program_begin_and_end_a_region),
+		cmocka_unit_test(probes_on_other_instructions_are_refused),
 		cmocka_unit_test(calls_of_two_functions_begin_and_end_a_region),
 		cmocka_unit_test(functions_of_other_files_are_left_alone),
 		cmocka_unit_test(arguments_are_read_where_callers_put_them),
