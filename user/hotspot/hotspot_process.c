@@ -33,6 +33,7 @@ struct hotspot_process {
 	size_t copied_bytes;
 	bool is_unsettled; /* something has to be read again at the next look */
 	bool is_unchecked; /* the last look with changes has not read all headers */
+	bool is_behind;	   /* the last look with changes has not listed all */
 	uint64_t next_look_ns, next_check_ns, looked_ns;
 };
 
@@ -73,7 +74,7 @@ struct look {
 	bool checks;	 /* all headers */
 	size_t old;	 /* next of the blobs before */
 	ARRAY_OF(struct hotspot_listed *) blobs;
-	bool has_changes, is_unsettled, is_out_of_memory;
+	bool has_changes, is_unsettled, is_cut, is_out_of_memory;
 };
 
 static void drop(struct look *look, struct hotspot_listed *listed)
@@ -137,7 +138,7 @@ static void read_new(struct look *look, uint64_t start)
 		return;
 	}
 	if (process->reader.read_bytes > MAX_LOOK_BYTES) {
-		look->is_unsettled = true;
+		look->is_unsettled = look->is_cut = true;
 		return;
 	}
 	err = hotspot_block_read(&process->reader, start, look->heap->range.end,
@@ -156,7 +157,8 @@ static void settle(struct look *look, struct hotspot_listed *listed)
 	struct hotspot_listed *again;
 	int err;
 
-	if (process->reader.read_bytes > MAX_LOOK_BYTES) {
+	/* What is not listed at all comes first. */
+	if (process->is_behind || process->reader.read_bytes > MAX_LOOK_BYTES) {
 		look->is_unsettled = true;
 		keep(look, listed);
 		return;
@@ -315,7 +317,10 @@ int hotspot_process_look(struct hotspot_process *process, const struct hotspot_p
 	}
 	result = list_all(&look, &heaps);
 	process->is_unchecked = !look.checks;
-	process->looked_ns = now_ns;
+	process->is_behind = look.is_cut;
+	/* What was left over may be as old as what was listed. */
+	if (!look.is_cut)
+		process->looked_ns = now_ns;
 	rest(process, now_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns, look.checks);
 	return result;
 }

@@ -68,7 +68,7 @@ void hotspot_process_free(struct hotspot_process *process);
 int hotspot_process_look(struct hotspot_process *process, const struct hotspot_process_ops *ops,
 			 uint64_t now_ns);
 
-/* Time of the last look that was not put off, and found out all there was. */
+/* Time of the last look that was not put off, and listed all there was. */
 uint64_t hotspot_process_looked_ns(const struct hotspot_process *process);
 const struct hotspot_memory *hotspot_process_memory(const struct hotspot_process *process);
 /* When hotspot_process_look() looks again: before, it returns 0 at once. */

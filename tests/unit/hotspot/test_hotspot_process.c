@@ -315,6 +315,78 @@ static void test_replaced_between_checks(void **state)
 	end(&watch);
 }
 
+/* ---- more code than one look reads ---- */
+
+#define LARGE_BLOCKS   30
+#define LARGE_SEGMENTS 12288
+#define LARGE_BYTES    ((uint64_t)LARGE_SEGMENTS * FAKE_SEGMENT)
+#define LARGE_HEAP     (FAKE_BIAS + (1ULL << 32))
+#define LARGE_MAP      (FAKE_BIAS + (1ULL << 33))
+#define LARGE_HEAD     1024U
+
+struct large {
+	struct fake_jvm *fake;
+	uint8_t head[LARGE_HEAD]; /* the beginning of each block; zeros follow */
+};
+
+static int read_large(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct large *large = context;
+	uint8_t *bytes = buffer;
+
+	if (address < LARGE_HEAP)
+		return fake_read(large->fake, address, buffer, size);
+	memset(bytes, 0, size);
+	for (size_t i = 0; i < size && address >= LARGE_MAP; i++)
+		bytes[i] = (address - LARGE_MAP + i) % LARGE_SEGMENTS != 0;
+	if (address < LARGE_MAP && (address - LARGE_HEAP) % LARGE_BYTES == 0)
+		memcpy(bytes, large->head, size < LARGE_HEAD ? size : LARGE_HEAD);
+	return 0;
+}
+
+static void large_init(struct large *large, struct fake_jvm *fake)
+{
+	const struct hotspot_fields *at = &fake->layout.at;
+	uint64_t blob = fake_blob(fake, "StubRoutines (1)"), block;
+
+	block = blob - fake->layout.block_header_size;
+	fake_set(fake, block, at->block_length, LARGE_SEGMENTS);
+	fake_set(fake, blob, at->blob_size, LARGE_BYTES - 64);
+	memcpy(large->head, fake->bytes + (block - FAKE_BIAS), LARGE_HEAD);
+	fake_space(fake, fake->heap, at->heap_memory, LARGE_HEAP, LARGE_BLOCKS * LARGE_BYTES);
+	fake_space(fake, fake->heap, at->heap_segment_map, LARGE_MAP,
+		   (uint64_t)LARGE_BLOCKS * LARGE_SEGMENTS);
+	large->fake = fake;
+}
+
+/* What the first look leaves over is as old as what it lists: samples of before have names. */
+static void test_more_than_one_look_reads(void **state)
+{
+	struct watch watch;
+	struct large large;
+	struct hotspot_memory memory = {read_large, &large};
+
+	(void)state;
+	begin(&watch, 25);
+	large_init(&large, watch.fake);
+	hotspot_process_free(watch.process);
+	watch.process = hotspot_process_new(&watch.fake->layout, FAKE_BIAS, &memory);
+	assert_int_equal(look(&watch), 1);
+	assert_in_range(watch.came, 1, LARGE_BLOCKS - 1);
+	assert_int_equal(hotspot_process_looked_ns(watch.process), 0);
+	assert_int_equal(look(&watch), 1);
+	assert_int_equal(hotspot_process_blob_count(watch.process), LARGE_BLOCKS);
+	assert_int_equal(hotspot_process_looked_ns(watch.process), watch.now_ns);
+	assert_int_equal(hotspot_process_dropped(watch.process), 0);
+	/* What was read once is read again. */
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(look(&watch), 0);
+	watch.fake->reads = 0;
+	assert_int_equal(look(&watch), 0);
+	assert_true(watch.fake->reads <= 5);
+	end(&watch);
+}
+
 static void test_copies(void **state)
 {
 	struct watch watch;
@@ -378,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_no_heap),
 		cmocka_unit_test(test_overlapping_blocks),
 		cmocka_unit_test(test_replaced_between_checks),
+		cmocka_unit_test(test_more_than_one_look_reads),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_codelets),
 	};

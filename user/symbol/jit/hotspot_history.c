@@ -227,17 +227,18 @@ static void look(struct hotspot_history *history, struct jvm *jvm, uint64_t now_
 {
 	const struct process *known = known_as(history, jvm);
 	uint64_t before_ns = jvm->code.looked_ns;
+	int result;
 
 	/* Another process may have the pid of one that has ended. */
 	if (now_ns < jvm->tried_ns + LOOK_REST_NS || !known || known->end_ns)
 		return;
 	jvm->tried_ns = now_ns;
-	hotspot_code_look(&jvm->code, now_ns);
+	result = hotspot_code_look(&jvm->code, now_ns);
 	history->dropped += jvm->code.dropped;
 	jvm->code.dropped = 0;
 	if (!jvm->call_stub_return)
 		jvm->call_stub_return = hotspot_process_call_stub_return(jvm->code.process);
-	if (jvm->code.looked_ns != before_ns)
+	if (result > 0 || jvm->code.looked_ns != before_ns)
 		name_waiting(history, jvm);
 }
 
@@ -338,8 +339,9 @@ static bool is_still_named(struct hotspot_history *history, const struct jvm *jv
 	hotspot_place_name_interpreted(&again, &history->names, jvm->code.process, place->address,
 				       false, false);
 	/* Of a process that has ended nothing can be read. */
-	same = again.state != HOTSPOT_PLACE_NAMED || place->state != HOTSPOT_PLACE_NAMED ||
-	       again.lines[0].function == place->lines[0].function;
+	same = again.state != HOTSPOT_PLACE_NAMED ||
+	       (place->state == HOTSPOT_PLACE_NAMED &&
+		again.lines[0].function == place->lines[0].function);
 	hotspot_place_done(&again);
 	return same;
 }
