@@ -176,6 +176,42 @@ static void check_inlined(uint32_t major, uint32_t minor)
 	stop(&program);
 }
 
+/* Of a chain only what is outside of the function that cannot be read: the inner one was not called
+ * by the outer one. */
+static void test_unreadable_function_in_a_chain(void **state)
+{
+	const struct fake_v8_entry entries[] = {{0, fake_v8_raw_position(2, 0)},
+						{20, fake_v8_raw_position(4, 1)}};
+	const uint64_t inlined[] = {fake_v8_raw_position(3, 2), 0, fake_v8_raw_position(2, 0), 1};
+	uint64_t items[12] = {0}, literals[2], object, code;
+	const struct v8_layout *layout;
+	const struct v8_place *place;
+	struct program program;
+
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		start(&program, 11, 3);
+		layout = program.fake->layout;
+		literals[0] = program.inner;
+		literals[1] = broken ? fake_v8_string(program.fake, "none") : program.outer;
+		items[layout->deopt_literals] = fake_v8_array(program.fake, literals, 2);
+		items[layout->deopt_shared] = program.outer;
+		items[layout->deopt_positions] =
+			fake_v8_bytes(program.fake, inlined, sizeof(inlined));
+		code = fake_v8_code(program.fake, 12, 100, fake_v8_array(program.fake, items, 12),
+				    fake_v8_positions(program.fake, entries, 2), &object);
+		note(&program, program.outer, &outer_function);
+		place = find(&program, site_of(&program, program.outer, &outer_function,
+					       PKBPF_V8_NO_OFFSET, code + 30));
+		assert_int_equal(place->line_count, broken ? 1 : 3);
+		assert_string_equal(place->lines[0].function,
+				    broken ? "outer (a.js:1)" : "inner (a.js:2)");
+		assert_string_equal(place->lines[place->line_count - 1].function, "outer (a.js:1)");
+		assert_int_equal(place->lines[place->line_count - 1].line, 2);
+		stop(&program);
+	}
+}
+
 static void test_inlined(void **state)
 {
 	(void)state;
@@ -502,13 +538,21 @@ static void test_line_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_interpreted), cmocka_unit_test(test_inlined),
-		cmocka_unit_test(test_collected),   cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_late_source), cmocka_unit_test(test_made_strings),
-		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_other_code),  cmocka_unit_test(test_no_room_for_another),
-		cmocka_unit_test(test_worker),	    cmocka_unit_test(test_unreadable_name),
-		cmocka_unit_test(test_budget),	    cmocka_unit_test(test_no_code),
+		cmocka_unit_test(test_interpreted),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_unreadable_function_in_a_chain),
+		cmocka_unit_test(test_collected),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_late_source),
+		cmocka_unit_test(test_made_strings),
+		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_other_code),
+		cmocka_unit_test(test_no_room_for_another),
+		cmocka_unit_test(test_worker),
+		cmocka_unit_test(test_unreadable_name),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_no_code),
 		cmocka_unit_test(test_line_limit),
 	};
 

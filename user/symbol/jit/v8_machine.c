@@ -514,6 +514,8 @@ static void add_frames(struct v8_machine *machine, uint32_t outer, const struct 
 
 		if (function)
 			add_line(machine, function, frames[i].position, true, lines);
+		else
+			lines->count = 0; /* what it calls would get its caller */
 	}
 	add_line(machine, &machine->functions.items[outer], frames[count - 1].position, false,
 		 lines);
