@@ -67,6 +67,13 @@ static void assert_has(const char *part)
 		fail_msg("'%s' is not in:\n%s", part, text);
 }
 
+static void a_picture_says_what_it_compares(void **state)
+{
+	(void)state;
+	write_as("svg", 0);
+	assert_has("flame graph: CPU, base 0 ns, new 0 ns per second");
+}
+
 static void json_has_sides_method_and_rows(void **state)
 {
 	(void)state;
@@ -183,6 +190,7 @@ static void formats_are_found_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_picture_says_what_it_compares),
 		TEST(json_has_sides_method_and_rows),
 		TEST(json_of_work_has_its_amounts),
 		TEST(markdown_has_what_changed_alone),

@@ -156,6 +156,19 @@ static void says_that_three_values_have_no_interval(void **state)
 	assert_near(shift.interval.high, 13, 0);
 }
 
+/* The least of all differences is one of them, and no more. */
+static void a_shift_of_two_differences_is_between_them(void **state)
+{
+	static const double a[] = {0}, b[] = {1, 5};
+	struct rank_shift shift;
+
+	(void)state;
+	assert_int_equal(rank_shift(a, 1, b, 2, 0.05, &shift), 0);
+	assert_near(shift.estimate, 3, 0);
+	assert_int_equal(rank_shift(b, 2, a, 1, 0.05, &shift), 0);
+	assert_near(shift.estimate, -3, 0);
+}
+
 static int ascending(const void *left, const void *right)
 {
 	const double *a = left, *b = right;
@@ -238,6 +251,7 @@ static void one_large_sample_makes_the_test_approximate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shift_of_two_differences_is_between_them),
 		cmocka_unit_test(a_shift_is_a_quantile_of_all_differences),
 		cmocka_unit_test(a_shift_of_many_values_takes_little_memory),
 		cmocka_unit_test(agrees_with_the_published_critical_values),
