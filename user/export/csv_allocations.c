@@ -128,7 +128,7 @@ static int write_allocations(struct results *results, _unused_ const struct form
 	int err = writing.functions ? 0 : -ENOMEM;
 
 	fputs(HEADING CSV_LINE_END, out);
-	array_foreach(&profile_heaps_read(results->profile)->items, place) {
+	array_foreach(&profile_heaps(results->profile)->items, place) {
 		if (err)
 			break;
 		err = write_place(&writing, place);

@@ -32,7 +32,7 @@ static const struct heap_place *leak_of(const struct analysis *analysis,
 	const struct heap_place *worst = NULL;
 
 	*ret_others = 0;
-	array_foreach(&profile_heaps_read(analysis->rows->profile)->items, place) {
+	array_foreach(&profile_heaps(analysis->rows->profile)->items, place) {
 		if (place->trend != HEAP_TREND_GROWS || !activity_has_pid(activity, place->pid))
 			continue;
 		*ret_others += (double)place->growth_per_second;
@@ -120,7 +120,7 @@ static const struct heap_place *survivors_of(const struct analysis *analysis, ui
 	const struct heap_place *most = NULL;
 
 	*ret_objects = 0;
-	array_foreach(&profile_heaps_read(analysis->rows->profile)->items, place) {
+	array_foreach(&profile_heaps(analysis->rows->profile)->items, place) {
 		if (place->pid != pid)
 			continue;
 		*ret_objects += place->live.objects;

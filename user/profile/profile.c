@@ -10,12 +10,23 @@
 #include "base/clock.h"
 #include "base/string_pool.h"
 #include "event/counter_table.h"
+#include "profile/account/account.h"
 #include "profile/kind_table.h"
 #include "profile/profile_private.h"
 #include "profile/slice/time_line.h"
 #include "profile/stack_end.h"
 #include "symbol/python_glue.h"
 #include "symbol/v8_glue.h"
+
+static bool make_accounts(struct profile *profile)
+{
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++) {
+		profile->accounts[i] = account_new(i);
+		if (!profile->accounts[i])
+			return false;
+	}
+	return true;
+}
 
 /* Takes ownership of names; NULL: they could not be allocated. */
 static struct profile *new_with_names(struct process_table *processes, struct profile_names *names)
@@ -32,18 +43,13 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	profile->seed = hash_random_seed();
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
-	profile->slow_io = slow_io_list_new();
-	profile->slow_regions = slow_region_list_new();
-	profile->relations = relation_list_new();
-	profile->peers = peer_table_new();
-	profile->regions = region_table_new();
-	if (!profile->distributions || !profile->resources || !profile->slow_io ||
-	    !profile->slow_regions || !profile->relations || !profile->peers || !profile->regions) {
+	if (!profile->distributions || !profile->resources || !make_accounts(profile)) {
 		profile_free(profile);
 		return NULL;
 	}
 	return profile;
 }
+
 /* Frames whose names are asked for together: time for names may be short. */
 #define NAMED_AT_ONCE 128
 
@@ -80,15 +86,8 @@ void profile_free(struct profile *profile)
 	profile_names_unref(profile->names);
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
-	slow_io_list_free(profile->slow_io);
-	slow_region_list_free(profile->slow_regions);
-	relation_list_free(profile->relations);
-	moment_list_done(&profile->moments);
-	peer_table_free(profile->peers);
-	region_table_free(profile->regions);
-	lock_list_done(&profile->locks);
-	heap_list_done(&profile->heaps);
-	memory_list_done(&profile->memory);
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++)
+		account_free(i, profile->accounts[i]);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -125,69 +124,17 @@ struct resource_usage *profile_resources(const struct profile *profile)
 	return profile->resources;
 }
 
-struct relation_list *profile_relations(const struct profile *profile)
-{
-	return profile->relations;
-}
+#define X(name, type)                                                                              \
+	type *profile_##name(const struct profile *profile)                                        \
+	{                                                                                          \
+		return profile->accounts[ACCOUNT_##name];                                          \
+	}
+ACCOUNT_LIST(X)
+#undef X
 
-struct memory_list *profile_memory(struct profile *profile)
+void *profile_account_at(const struct profile *profile, enum account account)
 {
-	return &profile->memory;
-}
-
-const struct memory_list *profile_memory_read(const struct profile *profile)
-{
-	return &profile->memory;
-}
-
-struct lock_list *profile_locks(struct profile *profile)
-{
-	return &profile->locks;
-}
-
-const struct lock_list *profile_locks_read(const struct profile *profile)
-{
-	return &profile->locks;
-}
-
-struct heap_list *profile_heaps(struct profile *profile)
-{
-	return &profile->heaps;
-}
-
-const struct heap_list *profile_heaps_read(const struct profile *profile)
-{
-	return &profile->heaps;
-}
-
-struct moment_list *profile_moments(struct profile *profile)
-{
-	return &profile->moments;
-}
-
-const struct moment_list *profile_moments_read(const struct profile *profile)
-{
-	return &profile->moments;
-}
-
-struct peer_table *profile_peers(const struct profile *profile)
-{
-	return profile->peers;
-}
-
-struct region_table *profile_regions(const struct profile *profile)
-{
-	return profile->regions;
-}
-
-struct slow_region_list *profile_slow_regions(const struct profile *profile)
-{
-	return profile->slow_regions;
-}
-
-struct slow_io_list *profile_slow_io(const struct profile *profile)
-{
-	return profile->slow_io;
+	return profile->accounts[account];
 }
 
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location)

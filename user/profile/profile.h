@@ -14,6 +14,7 @@
 #include <pkbpf/event.h>
 
 #include "process/process_table.h"
+#include "profile/account/account_list.h"
 #include "profile/account/distribution.h"
 #include "profile/account/heap_list.h"
 #include "profile/account/machine_figures.h"
@@ -126,27 +127,12 @@ const struct profile_info *profile_info_read(const struct profile *profile);
 struct process_table *profile_processes(const struct profile *profile);
 /* Resource usage of processes, as counted by the kernel. */
 struct resource_usage *profile_resources(const struct profile *profile);
-/* The slowest block requests. */
-struct slow_io_list *profile_slow_io(const struct profile *profile);
-struct slow_region_list *profile_slow_regions(const struct profile *profile);
-/* The peers that distributions of the kind NETWORK refer to. */
-struct peer_table *profile_peers(const struct profile *profile);
-/* Relations of processes: what blocked or limited them. */
-struct relation_list *profile_relations(const struct profile *profile);
-
-/* Single events, with a trace (info.trace_ns). */
-/* Heaps of sampled processes, by the place of allocation. */
-struct lock_list *profile_locks(struct profile *profile);
-const struct lock_list *profile_locks_read(const struct profile *profile);
-struct heap_list *profile_heaps(struct profile *profile);
-const struct heap_list *profile_heaps_read(const struct profile *profile);
-/* Memory of processes over time. */
-struct memory_list *profile_memory(struct profile *profile);
-const struct memory_list *profile_memory_read(const struct profile *profile);
-struct moment_list *profile_moments(struct profile *profile);
-const struct moment_list *profile_moments_read(const struct profile *profile);
-/* Times of regions that programs mark. */
-struct region_table *profile_regions(const struct profile *profile);
+/* The accounts, by name: profile_slow_io() is a struct slow_io_list. */
+#define X(name, type) type *profile_##name(const struct profile *profile);
+ACCOUNT_LIST(X)
+#undef X
+/* For loops over all. */
+void *profile_account_at(const struct profile *profile, enum account account);
 
 struct time_line;
 /* How the weights of rows lie in time; NULL: not known, or all is one slice. */

@@ -51,16 +51,8 @@ struct profile {
 	struct distribution_table *distributions;
 	struct hash_map device_names; /* number -> string */
 	struct resource_usage *resources;
-	struct slow_io_list *slow_io;
-	struct slow_region_list *slow_regions;
-	struct moment_list moments;
-	struct lock_list locks;
-	struct heap_list heaps;
-	struct memory_list memory;
+	void *accounts[ACCOUNT_COUNT]; /* account/account.h */
 	struct symbol_notes notes;
-	struct relation_list *relations;
-	struct peer_table *peers;
-	struct region_table *regions;
 	struct time_line *times; /* NULL: not wanted */
 
 	uint64_t seed;

@@ -117,6 +117,11 @@ static bool store(const struct recorded_column *column, uint64_t number,
 
 /* ---- columns ---- */
 
+static bool is_step(const struct recorded_column *column)
+{
+	return column->form == RECORDED_STEP || column->form == RECORDED_TIME_STEP;
+}
+
 /* The first column is always written: it bounds the number of rows that a few bytes can claim. */
 static void encode_column(const struct recorded_table *table, size_t index, const uint8_t *rows,
 			  size_t count, struct recorded_strings *strings,
@@ -132,7 +137,7 @@ static void encode_column(const struct recorded_table *table, size_t index, cons
 					    strings, bytes);
 
 		has_any = has_any || number;
-		if (column->form == RECORDED_STEP) {
+		if (is_step(column)) {
 			packed_bytes_add_number(&numbers,
 						packed_from_signed((int64_t)(number - before)));
 			before = number;
@@ -166,7 +171,7 @@ static int decode_column(const struct recorded_column *column, struct packed_rea
 	for (size_t i = 0; i < count; i++) {
 		uint64_t number = packed_reader_number(&numbers);
 
-		if (column->form == RECORDED_STEP)
+		if (is_step(column))
 			number = before += (uint64_t)packed_to_signed(number);
 		if (numbers.failed ||
 		    !store(column, number, strings, rows + i * row_size + column->offset))

@@ -7,23 +7,11 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "event/counter_table.h"
-#include "profile/process_age.h"
 #include "recording/slice_codec.h"
-#include "recording/slice_tables.h"
+#include "recording/slice_encoding.h"
 
-struct encoding {
-	const struct profile *profile;
-	uint64_t secret;
-	struct recorded_strings strings;
-	struct recording_sections sections;
-	/* by id of the profile: 1 + place in the table; 0: not written */
-	uint32_t *processes, *stacks, *frames;
-	size_t process_count, stack_count, frame_count; /* ids there are */
-	bool failed;					/* out of memory */
-};
-
-static void add_section(struct encoding *work, const struct recorded_table *table, const void *rows,
-			size_t count)
+void slice_write_rows(struct slice_encoding *work, const struct recorded_table *table,
+		      const void *rows, size_t count)
 {
 	struct packed_bytes bytes = {0};
 
@@ -36,15 +24,7 @@ static void add_section(struct encoding *work, const struct recorded_table *tabl
 	packed_bytes_done(&bytes);
 }
 
-/* Rows of a table while they are gathered. */
-struct rows {
-	const struct recorded_table *table;
-	void *items;
-	size_t count, capacity;
-};
-
-/* A new row of zeroes; NULL, and noted, when there is no memory for it. Until the next one. */
-static void *add_row(struct encoding *work, struct rows *rows)
+void *slice_rows_add(struct slice_encoding *work, struct slice_rows *rows)
 {
 	size_t row_size = rows->table->row_size;
 
@@ -55,14 +35,13 @@ static void *add_row(struct encoding *work, struct rows *rows)
 	return memset((uint8_t *)rows->items + rows->count++ * row_size, 0, row_size);
 }
 
-/* Ends them. */
-static void write_table(struct encoding *work, struct rows *rows)
+void slice_rows_write(struct slice_encoding *work, struct slice_rows *rows)
 {
-	add_section(work, rows->table, rows->items, rows->count);
+	slice_write_rows(work, rows->table, rows->items, rows->count);
 	free(rows->items);
 }
 
-static uint32_t place(const uint32_t *places, size_t count, uint32_t id)
+uint32_t slice_place(const uint32_t *places, size_t count, uint32_t id)
 {
 	return id < count ? places[id] : 0;
 }
@@ -79,7 +58,7 @@ static uint32_t *number_used(const bool *used, size_t count)
 	return places;
 }
 
-static void mark_frames(const struct encoding *work, bool *used)
+static void mark_frames(const struct slice_encoding *work, bool *used)
 {
 	for (size_t i = 0; i < work->stack_count; i++) {
 		size_t count;
@@ -91,7 +70,7 @@ static void mark_frames(const struct encoding *work, bool *used)
 	}
 }
 
-static bool number_all(struct encoding *work)
+static bool number_all(struct slice_encoding *work)
 {
 	_cleanup_free_ bool *processes = NULL, *stacks = NULL, *frames = NULL;
 
@@ -116,7 +95,7 @@ static bool number_all(struct encoding *work)
 
 /* ---- the tables ---- */
 
-static void write_facts(struct encoding *work)
+static void write_facts(struct slice_encoding *work)
 {
 	const struct profile *profile = work->profile;
 	const struct resource_usage *usage = profile_resources(profile);
@@ -132,10 +111,10 @@ static void write_facts(struct encoding *work)
 		.machine = resource_usage_machine(usage),
 	};
 
-	add_section(work, &slice_facts, &facts, 1);
+	slice_write_rows(work, &slice_facts, &facts, 1);
 }
 
-static void write_counters(struct encoding *work)
+static void write_counters(struct slice_encoding *work)
 {
 	const struct profile_info *info = profile_info_read(work->profile);
 	struct recorded_counter counters[PKBPF_COUNTER_COUNT];
@@ -145,23 +124,23 @@ static void write_counters(struct encoding *work)
 		if (info->counters[i])
 			counters[count++] =
 				(struct recorded_counter){counter_table[i].name, info->counters[i]};
-	add_section(work, &slice_counters, counters, count);
+	slice_write_rows(work, &slice_counters, counters, count);
 }
 
-static void write_processes(struct encoding *work)
+static void write_processes(struct slice_encoding *work)
 {
 	struct process_table *table = profile_processes(work->profile);
-	struct rows rows = {.table = &slice_processes};
+	struct slice_rows rows = {.table = &slice_processes};
 
 	for (size_t i = 0; i < work->process_count; i++) {
 		const struct process *process =
 			work->processes[i] ? process_table_by_id(table, (uint32_t)i) : NULL;
-		struct process *row = work->processes[i] ? add_row(work, &rows) : NULL;
+		struct process *row = work->processes[i] ? slice_rows_add(work, &rows) : NULL;
 
 		if (row && process)
 			*row = *process;
 	}
-	write_table(work, &rows);
+	slice_rows_write(work, &rows);
 }
 
 /* Where an instruction is in the memory of the kernel or of a process is nobody's business. */
@@ -177,7 +156,7 @@ static struct frame_location location_to_write(const struct frame_location *loca
 }
 
 /* Two addresses stay two. */
-static uint64_t address_to_write(const struct encoding *work, const struct frame *frame)
+static uint64_t address_to_write(const struct slice_encoding *work, const struct frame *frame)
 {
 	uint64_t address = frame->symbol.module_address;
 
@@ -186,15 +165,15 @@ static uint64_t address_to_write(const struct encoding *work, const struct frame
 	return (uint32_t)hash_bytes(&address, sizeof(address), work->secret) | 1;
 }
 
-static void write_frames(struct encoding *work)
+static void write_frames(struct slice_encoding *work)
 {
-	struct rows rows = {.table = &slice_frames};
-	struct rows lines = {.table = &slice_lines};
+	struct slice_rows rows = {.table = &slice_frames};
+	struct slice_rows lines = {.table = &slice_lines};
 
 	for (size_t i = 0; i < work->frame_count; i++) {
 		const struct frame *frame = profile_frame(work->profile, (uint32_t)i);
 		const struct symbol *symbol = &frame->symbol;
-		struct recorded_frame *row = work->frames[i] ? add_row(work, &rows) : NULL;
+		struct recorded_frame *row = work->frames[i] ? slice_rows_add(work, &rows) : NULL;
 		bool is_in_file = frame->location.space == FRAME_FILE;
 
 		if (!row)
@@ -214,30 +193,30 @@ static void write_frames(struct encoding *work)
 			.line_count = (uint32_t)symbol->line_count,
 		};
 		for (size_t j = 0; j < symbol->line_count; j++) {
-			struct symbol_line *line = add_row(work, &lines);
+			struct symbol_line *line = slice_rows_add(work, &lines);
 
 			if (line)
 				*line = symbol->lines[j];
 		}
 	}
-	write_table(work, &rows);
-	write_table(work, &lines);
+	slice_rows_write(work, &rows);
+	slice_rows_write(work, &lines);
 }
 
 /* From the root to the leaf: what was there already is shared. 1 + the leaf's place. */
-static uint32_t add_nodes(struct encoding *work, struct hash_map *places, const uint32_t *frames,
-			  size_t count, struct rows *nodes)
+static uint32_t add_nodes(struct slice_encoding *work, struct hash_map *places,
+			  const uint32_t *frames, size_t count, struct slice_rows *nodes)
 {
 	uint32_t node = 0; /* 1 + place */
 
 	while (count-- > 0 && !work->failed) {
-		uint32_t frame = place(work->frames, work->frame_count, frames[count]);
+		uint32_t frame = slice_place(work->frames, work->frame_count, frames[count]);
 		uint64_t key = (uint64_t)node << 32 | frame, *known;
 		struct recorded_node *row;
 		bool added;
 
 		known = hash_map_get(places, key, nodes->count, &added);
-		row = known && added ? add_row(work, nodes) : NULL;
+		row = known && added ? slice_rows_add(work, nodes) : NULL;
 		if (row)
 			*row = (struct recorded_node){
 				.caller = node ? (uint32_t)(*known + 1 - node) : 0,
@@ -249,57 +228,59 @@ static uint32_t add_nodes(struct encoding *work, struct hash_map *places, const 
 	return node;
 }
 
-static void write_stacks(struct encoding *work)
+static void write_stacks(struct slice_encoding *work)
 {
-	struct rows rows = {.table = &slice_stacks};
-	struct rows nodes = {.table = &slice_nodes};
+	struct slice_rows rows = {.table = &slice_stacks};
+	struct slice_rows nodes = {.table = &slice_nodes};
 	_cleanup_(hash_map_done) struct hash_map places = {0};
 
 	for (size_t i = 0; i < work->stack_count; i++) {
-		struct recorded_stack *row = work->stacks[i] ? add_row(work, &rows) : NULL;
+		struct recorded_stack *row = work->stacks[i] ? slice_rows_add(work, &rows) : NULL;
 		size_t count;
 		const uint32_t *frames = profile_stack(work->profile, (uint32_t)i, &count);
 
 		if (row)
 			row->node = add_nodes(work, &places, frames, count, &nodes);
 	}
-	write_table(work, &nodes);
-	write_table(work, &rows);
+	slice_rows_write(work, &nodes);
+	slice_rows_write(work, &rows);
 }
 
-static void write_rows(struct encoding *work)
+static void write_rows(struct slice_encoding *work)
 {
-	struct rows rows = {.table = &slice_rows};
+	struct slice_rows rows = {.table = &slice_rows};
 	size_t count;
 	const struct profile_row *all = profile_rows(work->profile, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		struct recorded_row *row = add_row(work, &rows);
+		struct recorded_row *row = slice_rows_add(work, &rows);
 
 		if (!row)
 			break;
 		row->row = all[i];
-		row->row.process = place(work->processes, work->process_count, all[i].process);
-		row->row.stack = place(work->stacks, work->stack_count, all[i].stack);
-		row->row.waker =
-			all[i].waker ? place(work->stacks, work->stack_count, all[i].waker - 1) : 0;
+		row->row.process =
+			slice_place(work->processes, work->process_count, all[i].process);
+		row->row.stack = slice_place(work->stacks, work->stack_count, all[i].stack);
+		row->row.waker = all[i].waker ? slice_place(work->stacks, work->stack_count,
+							    all[i].waker - 1)
+					      : 0;
 		row->comm = profile_string(work->profile, all[i].comm);
 	}
-	write_table(work, &rows);
+	slice_rows_write(work, &rows);
 }
 
-static void add_end(struct encoding *work, struct rows *rows, uint32_t process, unsigned int end,
-		    uint64_t count)
+static void add_end(struct slice_encoding *work, struct slice_rows *rows, uint32_t process,
+		    unsigned int end, uint64_t count)
 {
-	struct recorded_end *row = count ? add_row(work, rows) : NULL;
+	struct recorded_end *row = count ? slice_rows_add(work, rows) : NULL;
 
 	if (row)
 		*row = (struct recorded_end){process, end, count};
 }
 
-static void write_ends(struct encoding *work)
+static void write_ends(struct slice_encoding *work)
 {
-	struct rows rows = {.table = &slice_ends};
+	struct slice_rows rows = {.table = &slice_ends};
 
 	for (unsigned int end = 0; end < PKBPF_END_COUNT; end++) {
 		uint64_t rest = profile_end_count(work->profile, UINT32_MAX, end);
@@ -314,311 +295,37 @@ static void write_ends(struct encoding *work)
 		}
 		add_end(work, &rows, 0, end, rest);
 	}
-	write_table(work, &rows);
+	slice_rows_write(work, &rows);
 }
 
-static void write_distributions(struct encoding *work)
+static void write_distributions(struct slice_encoding *work)
 {
-	struct rows rows = {.table = &slice_distributions};
-	struct rows buckets = {.table = &slice_buckets};
+	struct slice_rows rows = {.table = &slice_distributions};
+	struct slice_rows buckets = {.table = &slice_buckets};
 	const struct distribution *distribution;
 
 	for (size_t i = 0; (distribution = profile_distribution_at(work->profile, i)); i++) {
-		struct recorded_distribution *row = add_row(work, &rows);
+		struct recorded_distribution *row = slice_rows_add(work, &rows);
 
 		if (!row)
 			break;
 		row->distribution = *distribution;
-		row->distribution.key.process =
-			place(work->processes, work->process_count, distribution->key.process);
+		row->distribution.key.process = slice_place(work->processes, work->process_count,
+							    distribution->key.process);
 		row->bucket_count = (uint32_t)distribution->bucket_count;
 		for (size_t j = 0; j < distribution->bucket_count; j++) {
-			struct distribution_bucket *bucket = add_row(work, &buckets);
+			struct distribution_bucket *bucket = slice_rows_add(work, &buckets);
 
 			if (bucket)
 				*bucket = distribution->buckets[j];
 		}
 	}
-	write_table(work, &rows);
-	write_table(work, &buckets);
-}
-
-static void add_device(struct encoding *work, struct hash_map *known, uint32_t device,
-		       struct rows *rows)
-{
-	const char *name = profile_device_name(work->profile, device);
-	struct recorded_device *row;
-
-	if (!name || hash_map_find(known, device))
-		return;
-	work->failed = work->failed || !hash_map_put(known, device, 1);
-	row = add_row(work, rows);
-	if (row)
-		*row = (struct recorded_device){device, name};
-}
-
-/* All of them: distributions refer to them by 1 + place. */
-static void write_peers(struct encoding *work)
-{
-	const struct peer_table *peers = profile_peers(work->profile);
-	struct rows rows = {.table = &slice_peers};
-
-	for (uint32_t i = 1; i <= peer_table_count(peers); i++) {
-		struct recorded_peer *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		row->peer = *peer_table_at(peers, i);
-		memcpy(row->address, row->peer.address.address, sizeof(row->address));
-	}
-	write_table(work, &rows);
-}
-
-static void write_devices(struct encoding *work)
-{
-	struct rows rows = {.table = &slice_devices};
-	_cleanup_(hash_map_done) struct hash_map known = {0};
-	const struct distribution *distribution;
-	const struct slow_io *slow_io;
-
-	for (size_t i = 0; (distribution = profile_distribution_at(work->profile, i)); i++)
-		add_device(work, &known, distribution->key.device, &rows);
-	for (size_t i = 0; (slow_io = slow_io_list_at(profile_slow_io(work->profile), i)); i++)
-		add_device(work, &known, slow_io->device, &rows);
-	write_table(work, &rows);
-}
-
-static void write_slow_io(struct encoding *work)
-{
-	struct rows rows = {.table = &slice_slow_io};
-	const struct slow_io *slow_io;
-
-	for (size_t i = 0; (slow_io = slow_io_list_at(profile_slow_io(work->profile), i)); i++) {
-		struct recorded_slow_io *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		row->request = *slow_io;
-		row->request.process =
-			place(work->processes, work->process_count, slow_io->process);
-		row->request.stack = place(work->stacks, work->stack_count, slow_io->stack);
-		row->comm = profile_string(work->profile, slow_io->comm);
-	}
-	write_table(work, &rows);
-}
-
-static void write_slow_regions(struct encoding *work)
-{
-	const struct slow_region_list *list = profile_slow_regions(work->profile);
-	struct rows rows = {.table = &slice_slow_regions};
-	const struct slow_region *region;
-
-	for (size_t i = 0; (region = slow_region_list_at(list, i)); i++) {
-		struct recorded_slow_region *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		row->region = *region;
-		row->region.process = place(work->processes, work->process_count, region->process);
-		row->region.stack = place(work->stacks, work->stack_count, region->stack);
-		row->comm = profile_string(work->profile, region->comm);
-		row->name = profile_string(work->profile, region->name);
-	}
-	write_table(work, &rows);
-}
-
-static void write_moments(struct encoding *work)
-{
-	struct rows rows = {.table = &slice_moments};
-
-	array_foreach(&profile_moments_read(work->profile)->items, moment) {
-		struct recorded_moment *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		row->moment = *moment;
-		row->moment.process = place(work->processes, work->process_count, moment->process);
-		row->moment.stack = place(work->stacks, work->stack_count, moment->stack);
-		row->comm = profile_string(work->profile, moment->comm);
-	}
-	write_table(work, &rows);
-}
-
-static void write_relations(struct encoding *work)
-{
-	const struct relation_list *list = profile_relations(work->profile);
-	struct rows rows = {.table = &slice_relations};
-
-	for (size_t i = 0; i < relation_list_count(list); i++) {
-		struct relation *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		*row = *relation_list_at(list, i);
-		row->stack = place(work->stacks, work->stack_count, row->stack);
-		row->other_stack = place(work->stacks, work->stack_count, row->other_stack);
-	}
-	write_table(work, &rows);
-}
-
-static void write_regions(struct encoding *work)
-{
-	const struct region_table *table = profile_regions(work->profile);
-	struct rows rows = {.table = &slice_regions};
-	struct rows buckets = {.table = &slice_region_buckets};
-
-	for (size_t i = 0; i < region_table_count(table); i++) {
-		const struct region *region = region_table_at(table, i);
-		struct recorded_region *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		row->region = *region;
-		row->region.process = place(work->processes, work->process_count, region->process);
-		row->region.parent = region->parent == REGION_ROOT ? 0 : region->parent + 1;
-		row->name = profile_string(work->profile, region->name);
-		row->bucket_count = (uint32_t)region->bucket_count;
-		for (size_t j = 0; j < region->bucket_count; j++) {
-			struct region_bucket *bucket = add_row(work, &buckets);
-
-			if (bucket)
-				*bucket = region->buckets[j];
-		}
-	}
-	write_table(work, &rows);
-	write_table(work, &buckets);
-}
-
-static void write_heaps(struct encoding *work)
-{
-	struct rows rows = {.table = &slice_heaps};
-
-	array_foreach(&profile_heaps_read(work->profile)->items, heap) {
-		struct heap_place *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		*row = *heap;
-		row->stack = place(work->stacks, work->stack_count, row->stack);
-	}
-	write_table(work, &rows);
-}
-
-static void write_locks(struct encoding *work)
-{
-	const struct lock_list *list = profile_locks_read(work->profile);
-	struct rows rows = {.table = &slice_locks};
-	struct rows buckets = {.table = &slice_lock_buckets};
-	struct rows parts = {.table = &slice_lock_parts};
-
-	for (uint32_t i = 0; i < list->locks.count; i++) {
-		const struct lock *lock = &list->locks.items[i];
-		struct lock *row = add_row(work, &rows);
-
-		if (row)
-			*row = *lock;
-		for (uint32_t j = 0; j < PKBPF_LOCK_BUCKETS; j++) {
-			struct recorded_lock_bucket *bucket =
-				lock->buckets[j] ? add_row(work, &buckets) : NULL;
-
-			if (bucket)
-				*bucket = (struct recorded_lock_bucket){i, j, lock->buckets[j]};
-		}
-	}
-	array_foreach(&list->parts, part) {
-		struct lock_part *row = add_row(work, &parts);
-
-		if (!row)
-			break;
-		*row = *part;
-		row->stack = place(work->stacks, work->stack_count, part->stack);
-	}
-	write_table(work, &rows);
-	write_table(work, &buckets);
-	write_table(work, &parts);
-}
-
-static void write_memory(struct encoding *work)
-{
-	struct rows rows = {.table = &slice_memory};
-
-	array_foreach(&profile_memory_read(work->profile)->items, point) {
-		struct memory_point *row = add_row(work, &rows);
-
-		if (!row)
-			break;
-		*row = *point;
-	}
-	write_table(work, &rows);
-}
-
-/* ---- the account ---- */
-
-static void write_account(struct encoding *work)
-{
-	const struct resource_usage *usage = profile_resources(work->profile);
-	struct rows processes = {.table = &slice_account_processes};
-	struct rows threads = {.table = &slice_account_threads};
-
-	for (size_t i = 0; i < resource_usage_process_count(usage); i++) {
-		struct resource_process *row = add_row(work, &processes);
-
-		if (!row)
-			break;
-		*row = resource_usage_raw_process(usage, i);
-		/* Which program a process runs is known here alone. */
-		row->started_inside = process_is_new(work->profile, row);
-	}
-	for (size_t i = 0; i < resource_usage_thread_count(usage); i++) {
-		struct resource_thread thread, *row;
-
-		if (!resource_usage_raw_thread(usage, i, &thread))
-			continue;
-		row = add_row(work, &threads);
-		if (row)
-			*row = thread;
-	}
-	write_table(work, &processes);
-	write_table(work, &threads);
-}
-
-static void write_cgroups(struct encoding *work)
-{
-	const struct resource_usage *usage = profile_resources(work->profile);
-	struct rows rows = {.table = &slice_cgroups};
-	struct rows limits = {.table = &slice_cgroup_limits};
-	size_t cursor = 0;
-	struct recorded_cgroup cgroup = {0};
-
-	while ((cgroup.text = resource_usage_cgroup_at(usage, &cursor, &cgroup.cgroup_id))) {
-		struct recorded_cgroup *row = add_row(work, &rows);
-
-		if (row)
-			*row = cgroup;
-	}
-	cgroup.is_container = true;
-	cursor = 0;
-	while ((cgroup.text = resource_usage_container_at(usage, &cursor, &cgroup.cgroup_id))) {
-		struct recorded_cgroup *row = add_row(work, &rows);
-
-		if (row)
-			*row = cgroup;
-	}
-	for (size_t i = 0; i < resource_usage_cgroup_limit_count(usage); i++) {
-		struct resource_cgroup_limit limit, *row;
-
-		if (!resource_usage_cgroup_limit(usage, i, &limit))
-			continue;
-		row = add_row(work, &limits);
-		if (row)
-			*row = limit;
-	}
-	write_table(work, &rows);
-	write_table(work, &limits);
+	slice_rows_write(work, &rows);
+	slice_rows_write(work, &buckets);
 }
 
 /* Last, when all other tables have said which strings they need. */
-static void write_strings(struct encoding *work)
+static void write_strings(struct slice_encoding *work)
 {
 	struct packed_bytes bytes = {0};
 
@@ -630,6 +337,16 @@ static void write_strings(struct encoding *work)
 }
 
 /* ---- all of it ---- */
+
+static void write_named(struct slice_encoding *work)
+{
+	slice_write_accounts(work, true);
+}
+
+static void write_others(struct slice_encoding *work)
+{
+	slice_write_accounts(work, false);
+}
 
 struct recording_span slice_span(const struct profile *profile)
 {
@@ -646,15 +363,13 @@ struct recording_span slice_span(const struct profile *profile)
 int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
-	static void (*const parts[])(struct encoding *) = {
-		write_facts,	     write_counters,  write_processes, write_frames,
-		write_stacks,	     write_rows,      write_ends,      write_peers,
-		write_distributions, write_devices,   write_slow_io,   write_slow_regions,
-		write_moments,	     write_relations, write_regions,   write_heaps,
-		write_memory,	     write_locks,     write_account,   write_cgroups,
+	static void (*const parts[])(struct slice_encoding *) = {
+		write_facts,	     write_counters,	  write_processes, write_frames,
+		write_stacks,	     write_rows,	  write_ends,	   write_named,
+		write_distributions, slice_write_devices, write_others,	   slice_write_resources,
 		write_strings,
 	};
-	struct encoding work = {.profile = profile, .secret = secret};
+	struct slice_encoding work = {.profile = profile, .secret = secret};
 	int err;
 
 	work.failed = !number_all(&work);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a block of a recording holds: one table per section. Where a struct of the profile can be
+ * What a block of a recording holds: one table per section, beside those of accounts
+ * (profile/account/account.h). Where a struct of the profile can be
  * written as it is, it is; the others are here. Processes, stacks and frames are named by their
  * places in the tables of the same block; where there may be none, by 1 + place, and 0 is none.
  *
@@ -16,7 +17,8 @@
 #include "profile/profile.h"
 #include "recording/recorded_table.h"
 
-/* Numbers of sections, for good. */
+/* Numbers of sections, for good. Accounts have others (user/profile/account/); free ones are found
+ * by tests/unit/recording/test_slice_sections.c. */
 enum slice_section {
 	SLICE_STRINGS = 1, /* NUL-terminated, one behind the other; in all other tables by number */
 	SLICE_FACTS = 2,
@@ -35,18 +37,6 @@ enum slice_section {
 	SLICE_ACCOUNT_THREADS = 15,
 	SLICE_CGROUPS = 16,
 	SLICE_CGROUP_LIMITS = 17,
-	SLICE_SLOW_IO = 18,
-	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
-	SLICE_HEAPS = 64,     /* struct heap_place; stacks: 1 + place */
-	SLICE_MEMORY = 65,    /* struct memory_point */
-	SLICE_LOCKS = 66,
-	SLICE_LOCK_BUCKETS = 67,
-	SLICE_LOCK_PARTS = 68, /* stacks: 1 + place; locks: by place */
-	SLICE_PEERS = 80,      /* distributions of the kind NETWORK: device is 1 + place */
-	SLICE_MOMENTS = 112,
-	SLICE_REGIONS = 30,
-	SLICE_REGION_BUCKETS = 31,
-	SLICE_SLOW_REGIONS = 32,
 };
 
 struct recorded_facts {		  /* one row */
@@ -111,43 +101,9 @@ struct recorded_cgroup {
 	bool is_container;
 };
 
-struct recorded_slow_io {
-	struct slow_io request; /* comm aside; process and stack: 1 + place */
-	const char *comm;
-};
-
-struct recorded_slow_region {
-	struct slow_region region; /* comm and name aside; process and stack: 1 + place */
-	const char *comm, *name;
-};
-
-struct recorded_moment {
-	struct moment moment; /* comm aside; process and stack: 1 + place */
-	const char *comm;
-};
-
-struct recorded_peer {
-	struct peer peer;    /* its address is in words */
-	uint64_t address[2]; /* as bytes in memory */
-};
-
-struct recorded_region {
-	struct region region; /* name and buckets aside; process: 1 + place; parent: of these rows,
-			       * 1 + place, 0: none */
-	const char *name;
-	uint32_t bucket_count; /* the next ones of the table of their buckets */
-};
-
-struct recorded_lock_bucket {
-	uint32_t lock; /* place */
-	uint32_t index, count;
-};
-
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
-	slice_cgroup_limits, slice_slow_io, slice_relations, slice_moments, slice_peers,
-	slice_regions, slice_region_buckets, slice_heaps, slice_memory, slice_slow_regions,
-	slice_locks, slice_lock_buckets, slice_lock_parts;
+	slice_cgroup_limits;
 
 #endif

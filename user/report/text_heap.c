@@ -109,7 +109,7 @@ static int write_table(const struct text_report *report, const struct heap_place
 
 int text_heap(const struct text_report *report)
 {
-	const struct heap_list *heaps = profile_heaps_read(report->profile);
+	const struct heap_list *heaps = profile_heaps(report->profile);
 	_cleanup_free_ const struct heap_place **places =
 		calloc(heaps->items.count + 1, sizeof(*places));
 	size_t count = 0, shown;

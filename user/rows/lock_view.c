@@ -132,7 +132,7 @@ static void place_shares(struct lock_views *views, const struct lock_list *list,
 static void add_parts(struct lock_view **by_number, const struct profile *profile,
 		      const struct function_table *functions)
 {
-	const struct lock_list *list = profile_locks_read(profile);
+	const struct lock_list *list = profile_locks(profile);
 
 	array_foreach(&list->parts, part) {
 		struct lock_view *view = by_number[part->lock];
@@ -177,7 +177,7 @@ static void add_lock(struct lock_views *views, const struct lock *lock, uint32_t
 int lock_views_make(struct lock_views *views, const struct profile *profile,
 		    const struct function_table *functions)
 {
-	const struct lock_list *list = profile_locks_read(profile);
+	const struct lock_list *list = profile_locks(profile);
 	struct lock_view **by_number = calloc(list->locks.count + 1, sizeof(struct lock_view *));
 
 	*views = (struct lock_views){

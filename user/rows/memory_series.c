@@ -66,7 +66,7 @@ static size_t drop_repeated(const struct memory_point **points, size_t count)
 
 int memory_rows_make(const struct profile *profile, struct memory_rows *ret_rows)
 {
-	const struct memory_list *list = profile_memory_read(profile);
+	const struct memory_list *list = profile_memory(profile);
 	size_t count = 0;
 
 	ret_rows->count = 0;

@@ -28,7 +28,7 @@ static void add_place(struct resource_row *row, const struct heap_place *place)
 
 static void add_heaps(struct rows_work *work)
 {
-	array_foreach(&profile_heaps_read(work->profile)->items, place) {
+	array_foreach(&profile_heaps(work->profile)->items, place) {
 		struct resource_row *row = row_of(work, place->pid, place->peak_ns);
 
 		add_place(&work->rows->total, place);

@@ -95,7 +95,7 @@ static void what_was_not_freed_is_live_at_the_end(void **state)
 {
 	struct fixture *fixture = *state;
 	struct profile *profile = fixture->fake.profile;
-	const struct heap_list *heaps = profile_heaps_read(profile);
+	const struct heap_list *heaps = profile_heaps(profile);
 
 	send_stack(fixture, 7);
 	send_alloc(fixture, 0x1000, 2000);
@@ -202,7 +202,7 @@ static void a_full_list_keeps_what_grows(void **state)
 	array_foreach(&list.items, place)
 		growing += place->trend == HEAP_TREND_GROWS;
 	assert_int_equal(growing, 3);
-	heap_list_done(&list);
+	array_free(&list.items);
 }
 
 int main(void)

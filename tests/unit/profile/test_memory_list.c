@@ -41,7 +41,7 @@ static void points_that_come_later_have_room(void **state)
 	assert_int_equal(first, PROCESSES);
 	assert_int_equal(last, PROCESSES);
 	assert_int_equal(most, PROCESSES);
-	memory_list_done(&list);
+	array_free(&list.items);
 }
 
 static void too_many_processes_are_refused_not_dropped(void **state)
@@ -59,7 +59,7 @@ static void too_many_processes_are_refused_not_dropped(void **state)
 		assert_int_equal(memory_list_add(&list, &point), -ENOSPC);
 	}
 	assert_int_equal(list.items.count, MEMORY_POINTS_MAX);
-	memory_list_done(&list);
+	array_free(&list.items);
 }
 
 static void a_series_keeps_its_ends_and_its_peak(void **state)

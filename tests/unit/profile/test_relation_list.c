@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "profile/account/account.h"
 #include "profile/account/relation_list.h"
 
 static struct relation relation_of(uint32_t pid, uint32_t stack)
@@ -24,7 +25,7 @@ static struct relation relation_of(uint32_t pid, uint32_t stack)
 
 static void what_is_the_same_adds_up(void **state)
 {
-	struct relation_list *list = relation_list_new();
+	struct relation_list *list = account_new(ACCOUNT_relations);
 	struct relation a = relation_of(1, 0), b = relation_of(1, 1);
 
 	assert_int_equal(relation_list_add(list, &a), 0);
@@ -33,42 +34,42 @@ static void what_is_the_same_adds_up(void **state)
 	assert_int_equal(relation_list_count(list), 2);
 	assert_int_equal(relation_list_at(list, 0)->count, 2);
 	assert_int_equal(relation_list_at(list, 0)->value, 20);
-	relation_list_free(list);
+	account_free(ACCOUNT_relations, list);
 }
 
 static void stacks_that_are_joined_get_new_numbers(void **state)
 {
-	struct relation_list *list = relation_list_new();
+	struct relation_list *list = account_new(ACCOUNT_relations);
 	const uint32_t numbers[] = {5, 3};
 	struct relation a = relation_of(1, 1);
 
 	assert_int_equal(relation_list_add(list, &a), 0);
-	relation_list_renumber(list, numbers, 2);
+	account_renumber(ACCOUNT_relations, list, numbers, 2);
 	assert_int_equal(relation_list_at(list, 0)->stack, 3);
 	assert_int_equal(relation_list_at(list, 0)->other_stack, RELATION_NO_STACK);
-	relation_list_free(list);
+	account_free(ACCOUNT_relations, list);
 }
 
 static void relations_that_are_one_after_a_merge_of_stacks_add_up(void **state)
 {
-	struct relation_list *list = relation_list_new();
+	struct relation_list *list = account_new(ACCOUNT_relations);
 	const uint32_t numbers[] = {7, 7};
 	struct relation a = relation_of(1, 0), b = relation_of(1, 1), again = relation_of(1, 7);
 
 	assert_int_equal(relation_list_add(list, &a), 0);
 	assert_int_equal(relation_list_add(list, &b), 0);
-	relation_list_renumber(list, numbers, 2);
+	account_renumber(ACCOUNT_relations, list, numbers, 2);
 	assert_int_equal(relation_list_count(list), 1);
 	assert_int_equal(relation_list_add(list, &again), 0);
 	assert_int_equal(relation_list_count(list), 1);
 	assert_int_equal(relation_list_at(list, 0)->count, 3);
 	assert_int_equal(relation_list_at(list, 0)->value, 30);
-	relation_list_free(list);
+	account_free(ACCOUNT_relations, list);
 }
 
 static void there_is_an_end_to_them(void **state)
 {
-	struct relation_list *list = relation_list_new();
+	struct relation_list *list = account_new(ACCOUNT_relations);
 
 	for (uint32_t i = 0; i < RELATION_MAX; i++) {
 		struct relation relation = relation_of(i, 0);
@@ -79,7 +80,7 @@ static void there_is_an_end_to_them(void **state)
 
 	assert_int_equal(relation_list_add(list, &more), -ENOSPC);
 	assert_int_equal(relation_list_count(list), RELATION_MAX);
-	relation_list_free(list);
+	account_free(ACCOUNT_relations, list);
 }
 
 int main(void)

@@ -156,7 +156,7 @@ static void list_events(void *context, const struct profile *slice)
 	struct listing *listing = context;
 	const struct profile_info *info = profile_info_read(slice);
 
-	array_foreach(&profile_moments_read(slice)->items, moment) {
+	array_foreach(&profile_moments(slice)->items, moment) {
 		uint64_t end_ns = moment->begin_ns + moment->length_ns + moment->queue_ns;
 
 		list_event(slice, moment, listing->out);

@@ -213,9 +213,9 @@ static void a_process_has_its_own_alone(void **state)
 	struct profile *read = recorded_read(fd, 0, &choice);
 
 	(void)state;
-	assert_int_equal(profile_locks_read(read)->locks.count, 1);
-	assert_int_equal(profile_locks_read(read)->locks.items[0].pid, OTHER);
-	assert_int_equal(profile_locks_read(read)->parts.count, 0);
+	assert_int_equal(profile_locks(read)->locks.count, 1);
+	assert_int_equal(profile_locks(read)->locks.items[0].pid, OTHER);
+	assert_int_equal(profile_locks(read)->parts.count, 0);
 	profile_free(read);
 	close(fd);
 }

@@ -100,7 +100,7 @@ static const struct moment *moment_of(const struct profile *profile, enum pkbpf_
 	const struct moment *found = NULL;
 	size_t count = 0;
 
-	array_foreach(&profile_moments_read(profile)->items, moment) {
+	array_foreach(&profile_moments(profile)->items, moment) {
 		if (moment->kind == kind) {
 			found = found ? found : moment;
 			count++;
@@ -186,7 +186,7 @@ static void merged_slices_keep_samples_where_times_are_shown(void **state)
 
 	play(&fake, machine);
 	assert_int_equal(slice_merge(sums, fake.profile), 0);
-	assert_int_equal(profile_moments_read(sums)->items.count, 0);
+	assert_int_equal(profile_moments(sums)->items.count, 0);
 	assert_int_equal(slice_keep_times(times), 0);
 	assert_int_equal(slice_merge(times, fake.profile), 0);
 	assert_string_equal(leaf_of(times, moment_of(times, PKBPF_PROFILE_CPU, 1)), "serve");

@@ -47,7 +47,7 @@ static void write_place(struct json_writer *writer, const struct resource_rows *
 int json_heap(struct json_writer *writer, const struct resource_rows *rows)
 {
 	json_writer_array_begin(writer, "heap");
-	array_foreach(&profile_heaps_read(rows->profile)->items, place)
+	array_foreach(&profile_heaps(rows->profile)->items, place)
 		write_place(writer, rows, place);
 	json_writer_array_end(writer);
 	return 0;

@@ -51,7 +51,7 @@ static void write_shares(struct json_writer *writer, const struct resource_rows 
 static void write_threads(struct json_writer *writer, const struct resource_rows *rows,
 			  const struct lock_view *view)
 {
-	const struct lock_list *list = profile_locks_read(rows->profile);
+	const struct lock_list *list = profile_locks(rows->profile);
 
 	json_writer_array_begin(writer, "threads");
 	array_foreach(&list->parts, part) {

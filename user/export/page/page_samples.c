@@ -65,7 +65,7 @@ static void join_cells(struct page_data *data)
 
 bool page_samples_add(struct page_data *data)
 {
-	const struct moment_list *moments = profile_moments_read(data->rows->profile);
+	const struct moment_list *moments = profile_moments(data->rows->profile);
 	uint64_t start_ns = profile_info_read(data->rows->profile)->start_ns;
 	_cleanup_(hash_map_done) struct hash_map owners = {0};
 

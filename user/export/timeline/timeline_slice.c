@@ -90,7 +90,7 @@ static int compare_moments(const void *left, const void *right)
 
 static int sort_moments(struct timeline_slice *slice)
 {
-	const struct moment_list *list = profile_moments_read(slice->profile);
+	const struct moment_list *list = profile_moments(slice->profile);
 
 	slice->moments = calloc(list->items.count + 1, sizeof(const struct moment *));
 	if (!slice->moments)
@@ -147,7 +147,7 @@ static bool has_all_samples(const struct profile *profile)
 
 	for (size_t i = 0; i < count; i++)
 		in_rows += rows[i].kind == PKBPF_PROFILE_CPU ? rows[i].weight : 0;
-	array_foreach(&profile_moments_read(profile)->items, moment)
+	array_foreach(&profile_moments(profile)->items, moment)
 		single += moment->kind == PKBPF_PROFILE_CPU ? moment->weight : 0;
 	return profile_info_read(profile)->trace_ns && in_rows == single;
 }

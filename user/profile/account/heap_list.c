@@ -6,13 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profile/account/account.h"
+
 /* Below this many samples, the interval is that of the number of points of a Poisson process. */
 #define FEW_SAMPLES 10
-
-void heap_list_done(struct heap_list *list)
-{
-	array_free(&list->items);
-}
 
 /* Allocated bytes that say as much as one that is alive. */
 #define ALLOCATED_PER_LIVE 1000
@@ -46,12 +43,6 @@ int heap_list_add(struct heap_list *list, const struct heap_place *place)
 	return 0;
 }
 
-void heap_list_renumber(struct heap_list *list, const uint32_t *numbers)
-{
-	array_foreach(&list->items, place)
-		place->stack = numbers[place->stack];
-}
-
 /* Half widths of the exact 95 % interval above n, in parts of sqrt(n): 5.57 for 1, 7.22 for 2 …
  * (Garwood 1936). */
 static double widened(uint64_t samples)
@@ -73,3 +64,62 @@ struct heap_estimate heap_estimate_of(const struct heap_sum *sum)
 		.samples = sum->samples,
 	};
 }
+
+/* ---- the account ---- */
+
+#define ESTIMATE(first, member)                                                                    \
+	COLUMN(NUMBER, (first), struct heap_place, member.bytes),                                  \
+		COLUMN(NUMBER, (first) + 1, struct heap_place, member.error_bytes),                \
+		COLUMN(NUMBER, (first) + 2, struct heap_place, member.objects),                    \
+		COLUMN(NUMBER, (first) + 3, struct heap_place, member.samples)
+
+static const struct recorded_column columns[] = {
+	COLUMN(PID, 1, struct heap_place, pid),
+	COLUMN(STACK, 2, struct heap_place, stack),
+	COLUMN(TEXT, 3, struct heap_place, comm),
+	COLUMN(NUMBER, 4, struct heap_place, trend),
+	ESTIMATE(5, allocated),
+	ESTIMATE(9, live),
+	COLUMN(NUMBER, 13, struct heap_place, brief_bytes),
+	COLUMN(NUMBER, 14, struct heap_place, at_peak_bytes),
+	COLUMN(NUMBER, 15, struct heap_place, growth_bytes),
+	COLUMN(NUMBER, 16, struct heap_place, growth_error_bytes),
+	COLUMN(NUMBER, 17, struct heap_place, growth_per_second),
+	COLUMN(NUMBER, 18, struct heap_place, stays_permille),
+	COLUMN(NUMBER, 19, struct heap_place, peak_bytes),
+	COLUMN(TIME, 20, struct heap_place, peak_ns),
+};
+ALL_MEMBERS(struct heap_place, 160);
+
+static int64_t add_row(void *account, const void *row)
+{
+	return heap_list_add(account, row);
+}
+
+static bool is_valid(const void *row)
+{
+	const struct heap_place *place = row;
+
+	return place->trend < HEAP_TRENDS;
+}
+
+static void done(void *account)
+{
+	struct heap_list *list = account;
+
+	array_free(&list->items);
+}
+
+static const struct account_table table = {
+	.recorded = RECORDED_TABLE(64, struct heap_place, columns),
+	.rows = ACCOUNT_ROWS(struct heap_list, items),
+	.add = add_row,
+	.is_valid = is_valid,
+};
+
+const struct account_ops account_ops_heaps = {
+	.size = sizeof(struct heap_list),
+	.done = done,
+	.tables = &table,
+	.table_count = 1,
+};

@@ -38,11 +38,8 @@ struct heap_list { /* zero-initialized: empty */
 	ARRAY_OF(struct heap_place) items;
 };
 
-void heap_list_done(struct heap_list *list);
 /* The list may be in another order then. -ENOMEM. */
 int heap_list_add(struct heap_list *list, const struct heap_place *place);
-/* Updates stacks after a merge: numbers[old] is the new one. */
-void heap_list_renumber(struct heap_list *list, const uint32_t *numbers);
 /* What a sum of samples says. */
 struct heap_estimate heap_estimate_of(const struct heap_sum *sum);
 

@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void lock_list_done(struct lock_list *list)
-{
-	array_free(&list->locks);
-	array_free(&list->parts);
-	hash_map_done(&list->lock_numbers);
-	hash_map_done(&list->part_numbers);
-}
+#include <pkbpf/profile_kind.h>
+
+#include "profile/account/account.h"
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -122,17 +118,6 @@ int lock_list_add_part(struct lock_list *list, const struct lock_part *more)
 	return 0;
 }
 
-void lock_list_renumber(struct lock_list *list, const uint32_t *numbers)
-{
-	/* Keys have changed. Parts that are one now stay two, which tables add up. */
-	hash_map_done(&list->part_numbers);
-	list->part_numbers = (struct hash_map){0};
-	array_foreach(&list->parts, part) {
-		if (part->stack != LOCK_NO_STACK)
-			part->stack = numbers[part->stack];
-	}
-}
-
 /* The middle of a bucket, of four in each power of two. */
 static uint64_t bucket_ns(size_t bucket)
 {
@@ -178,3 +163,140 @@ const char *lock_class_name(uint32_t class)
 
 	return class < PKBPF_LOCK_CLASSES && names[class] ? names[class] : "lock";
 }
+
+/* ---- the account ---- */
+
+static const struct recorded_column lock_columns[] = {
+	COLUMN(NUMBER, 1, struct lock, address),  COLUMN(PID, 2, struct lock, pid),
+	COLUMN(NUMBER, 3, struct lock, class),	  COLUMN(TEXT, 4, struct lock, comm),
+	COLUMN(TEXT, 5, struct lock, name),	  COLUMN(NUMBER, 6, struct lock, max_waiters),
+	COLUMN(NUMBER, 7, struct lock, waits),	  COLUMN(NUMBER, 8, struct lock, wait_ns),
+	COLUMN(NUMBER, 9, struct lock, queue_ns), COLUMN(NUMBER, 10, struct lock, max_ns),
+};
+/* Buckets are a table of their own. */
+ALL_MEMBERS(struct lock, 200 + sizeof(((struct lock *)NULL)->buckets));
+
+static const struct recorded_column part_columns[] = {
+	COLUMN(PLACE, 1, struct lock_part, lock),
+	COLUMN(NUMBER, 2, struct lock_part, kind),
+	COLUMN(NUMBER, 3, struct lock_part, state),
+	COLUMN(NUMBER, 4, struct lock_part, pid),
+	COLUMN(NUMBER, 5, struct lock_part, tid),
+	COLUMN(STACK_OR_NONE, 6, struct lock_part, stack),
+	COLUMN(TEXT, 7, struct lock_part, comm),
+	COLUMN(NUMBER, 8, struct lock_part, count),
+	COLUMN(NUMBER, 9, struct lock_part, ns),
+};
+ALL_MEMBERS(struct lock_part, 64);
+
+struct lock_bucket {
+	uint32_t lock; /* place */
+	uint32_t index, count;
+};
+
+static const struct recorded_column bucket_columns[] = {
+	COLUMN(NUMBER, 1, struct lock_bucket, lock),
+	COLUMN(NUMBER, 2, struct lock_bucket, index),
+	COLUMN(NUMBER, 3, struct lock_bucket, count),
+};
+
+static bool next_bucket(const void *row, uint32_t place, size_t *cursor, void *ret_part)
+{
+	const struct lock *lock = row;
+
+	while (*cursor < PKBPF_LOCK_BUCKETS && !lock->buckets[*cursor])
+		(*cursor)++;
+	if (*cursor == PKBPF_LOCK_BUCKETS)
+		return false;
+	*(struct lock_bucket *)ret_part =
+		(struct lock_bucket){place, (uint32_t)*cursor, lock->buckets[*cursor]};
+	(*cursor)++;
+	return true;
+}
+
+static int put_buckets(void *rows, size_t row_count, void *parts, size_t part_count)
+{
+	const struct lock_bucket *buckets = parts;
+	struct lock *locks = rows;
+
+	for (size_t i = 0; i < part_count; i++) {
+		if (buckets[i].lock >= row_count || buckets[i].index >= PKBPF_LOCK_BUCKETS)
+			return -EBADMSG;
+		locks[buckets[i].lock].buckets[buckets[i].index] = buckets[i].count;
+	}
+	return 0;
+}
+
+static const struct account_parts lock_buckets = {
+	.recorded = RECORDED_TABLE(67, struct lock_bucket, bucket_columns),
+	.next = next_bucket,
+	.put = put_buckets,
+};
+
+static int64_t add_lock(void *account, const void *row)
+{
+	return lock_list_add(account, row);
+}
+
+static int64_t add_part(void *account, const void *row)
+{
+	return lock_list_add_part(account, row);
+}
+
+static bool is_lock(const void *row)
+{
+	const struct lock *lock = row;
+
+	return lock->class < PKBPF_LOCK_CLASSES;
+}
+
+static bool is_part(const void *row)
+{
+	const struct lock_part *part = row;
+
+	return part->kind <= PKBPF_LOCK_SITE && part->state < PKBPF_LOCK_STATES;
+}
+
+/* Parts that are one now stay two, which tables add up. */
+static void rekey(void *account)
+{
+	struct lock_list *list = account;
+
+	hash_map_done(&list->part_numbers);
+	list->part_numbers = (struct hash_map){0};
+}
+
+static void done(void *account)
+{
+	struct lock_list *list = account;
+
+	array_free(&list->locks);
+	array_free(&list->parts);
+	hash_map_done(&list->lock_numbers);
+	hash_map_done(&list->part_numbers);
+}
+
+static const struct account_table tables[] = {
+	{
+		.recorded = RECORDED_TABLE(66, struct lock, lock_columns),
+		.rows = ACCOUNT_ROWS(struct lock_list, locks),
+		.parts = &lock_buckets,
+		.kinds_mask = 1U << PKBPF_PROFILE_LOCKS,
+		.add = add_lock,
+		.is_valid = is_lock,
+	},
+	{
+		.recorded = RECORDED_TABLE(68, struct lock_part, part_columns),
+		.rows = ACCOUNT_ROWS(struct lock_list, parts),
+		.add = add_part,
+		.is_valid = is_part,
+	},
+};
+
+const struct account_ops account_ops_locks = {
+	.size = sizeof(struct lock_list),
+	.done = done,
+	.tables = tables,
+	.table_count = ARRAY_SIZE(tables),
+	.rekey = rekey,
+};

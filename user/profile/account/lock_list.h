@@ -48,7 +48,6 @@ struct lock_list { /* zero-initialized: empty */
 	uint64_t left_out;			    /* parts without room */
 };
 
-void lock_list_done(struct lock_list *list);
 /* Adds to the lock with this address, process and kind of class, and returns its index. A name, a
  * comm and a class replace unknown ones. -ENOMEM. */
 int64_t lock_list_add(struct lock_list *list, const struct lock *lock);
@@ -56,8 +55,6 @@ int64_t lock_list_add(struct lock_list *list, const struct lock *lock);
 int64_t lock_list_get(struct lock_list *list, uint32_t pid, uint64_t address, uint32_t class);
 /* Adds to the part with its key; what finds no room is counted in left_out. -ENOMEM. */
 int lock_list_add_part(struct lock_list *list, const struct lock_part *part);
-/* Updates stacks after a merge: numbers[old] is the new one. */
-void lock_list_renumber(struct lock_list *list, const uint32_t *numbers);
 /* A wait so long that this many of 1000 are no longer, within 1/8; 0: no waits. */
 uint64_t lock_percentile_ns(const struct lock *lock, uint32_t permille);
 /* "mutex", "rwlock"; a class of a later version is "lock". */

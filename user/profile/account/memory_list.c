@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void memory_list_done(struct memory_list *list)
-{
-	array_free(&list->items);
-}
+#include "profile/account/account.h"
 
 static int by_process_and_time(const void *left, const void *right)
 {
@@ -93,3 +90,44 @@ void memory_series_add(struct memory_series *series, const struct memory_point *
 		series->count = thin_points(series->points, series->count);
 	series->points[series->count++] = *point;
 }
+
+/* ---- the account ---- */
+
+static const struct recorded_column columns[] = {
+	COLUMN(PID, 1, struct memory_point, pid),
+	COLUMN(NUMBER, 2, struct memory_point, regions),
+	COLUMN(TEXT, 3, struct memory_point, comm),
+	COLUMN(TIME_STEP, 4, struct memory_point, time_ns),
+	COLUMN(NUMBER, 5, struct memory_point, anonymous),
+	COLUMN(NUMBER, 6, struct memory_point, file),
+	COLUMN(NUMBER, 7, struct memory_point, shared),
+	COLUMN(NUMBER, 8, struct memory_point, swap),
+	COLUMN(NUMBER, 9, struct memory_point, peak),
+};
+ALL_MEMBERS(struct memory_point, 80);
+
+static int64_t add_row(void *account, const void *row)
+{
+	return memory_list_add(account, row);
+}
+
+static void done(void *account)
+{
+	struct memory_list *list = account;
+
+	array_free(&list->items);
+}
+
+static const struct account_table table = {
+	.recorded = RECORDED_TABLE(65, struct memory_point, columns),
+	.rows = ACCOUNT_ROWS(struct memory_list, items),
+	.add = add_row,
+	.no_room = PKBPF_COUNTER_MERGE_TOO_MANY,
+};
+
+const struct account_ops account_ops_memory = {
+	.size = sizeof(struct memory_list),
+	.done = done,
+	.tables = &table,
+	.table_count = 1,
+};

@@ -37,7 +37,6 @@ struct memory_list { /* zero-initialized: empty; points of a process in order of
 	bool is_full; /* with few points of each process: nothing more is taken in */
 };
 
-void memory_list_done(struct memory_list *list);
 /* When there would be too many, processes keep fewer points each. -ENOMEM; -ENOSPC: too many
  * processes, and the point is left out. */
 int memory_list_add(struct memory_list *list, const struct memory_point *point);

@@ -34,8 +34,5 @@ struct moment_list {		       /* zero-initialised is empty */
 
 /* -ENOSPC: it is full; -ENOMEM. */
 int moment_list_add(struct moment_list *list, const struct moment *moment);
-/* Updates stack ids: numbers[old] is the new one. */
-void moment_list_renumber(struct moment_list *list, const uint32_t *numbers);
-void moment_list_done(struct moment_list *list);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "profile/account/account.h"
 
 struct region_table {
 	ARRAY_OF(struct region) items;
@@ -15,24 +16,31 @@ struct region_table {
 	uint64_t seed;
 };
 
-struct region_table *region_table_new(void)
+static void init(void *account)
 {
-	struct region_table *table = calloc(1, sizeof(*table));
+	struct region_table *table = account;
 
-	if (table)
-		table->seed = hash_random_seed();
-	return table;
+	table->seed = hash_random_seed();
 }
 
-void region_table_free(struct region_table *table)
+static void done(void *account)
 {
-	if (!table)
-		return;
+	struct region_table *table = account;
+
 	array_foreach(&table->items, item)
 		free(item->buckets);
 	array_free(&table->items);
 	hash_index_done(&table->index);
-	free(table);
+}
+
+struct region_table *region_table_new(void)
+{
+	return account_new(ACCOUNT_regions);
+}
+
+void region_table_free(struct region_table *table)
+{
+	account_free(ACCOUNT_regions, table);
 }
 
 static uint64_t key_hash(const struct region_table *table, const struct region *key)
@@ -176,36 +184,6 @@ size_t region_table_count(const struct region_table *table)
 	return table->items.count;
 }
 
-int region_table_rekey(struct region_table *table,
-		       uint32_t (*rekey)(const void *context, uint32_t process),
-		       const void *context)
-{
-	struct region_table *fresh = region_table_new();
-	uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
-	struct region_table old;
-	int err = fresh && places ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < table->items.count && !err; i++) {
-		const struct region *item = &table->items.items[i];
-		uint32_t parent = item->parent == REGION_ROOT ? REGION_ROOT : places[item->parent];
-		int64_t place = region_table_get(fresh, rekey(context, item->process), parent,
-						 item->name, item->flags);
-
-		err = place < 0 ? (int)place
-				: region_table_add(fresh, (uint32_t)place, &item->sums,
-						   item->buckets, item->bucket_count);
-		places[i] = (uint32_t)place;
-	}
-	free(places);
-	if (!err) {
-		old = *table;
-		*table = *fresh;
-		*fresh = old;
-	}
-	region_table_free(fresh);
-	return err;
-}
-
 void region_histogram(const struct region *region, struct histogram *into)
 {
 	for (size_t i = 0; i < region->bucket_count; i++) {
@@ -241,3 +219,141 @@ uint64_t region_percentile_ns(const struct region *region, unsigned int permille
 	}
 	return region->sums.max_ns;
 }
+
+/* ---- the account ---- */
+
+static const struct recorded_column columns[] = {
+	COLUMN(PROCESS, 1, struct region, process),
+	COLUMN(PARENT, 2, struct region, parent),
+	COLUMN(NAME, 3, struct region, name),
+	COLUMN(NUMBER, 4, struct region, flags),
+	COLUMN(NUMBER, 5, struct region, sums.count),
+	COLUMN(NUMBER, 6, struct region, sums.lost_end),
+	COLUMN(NUMBER, 7, struct region, sums.interleaved),
+	COLUMN(NUMBER, 8, struct region, sums.unfinished),
+	COLUMN(NUMBER, 9, struct region, sums.total_ns),
+	COLUMN(NUMBER, 10, struct region, sums.max_ns),
+	COLUMN(NUMBER, 11, struct region, sums.items),
+	COLUMN(NUMBER, 12, struct region, sums.part_ns[PKBPF_WAIT_NONE]),
+	COLUMN(NUMBER, 13, struct region, sums.part_ns[PKBPF_WAIT_RUNQUEUE]),
+	COLUMN(NUMBER, 14, struct region, sums.part_ns[PKBPF_WAIT_SLEEP]),
+	COLUMN(NUMBER, 15, struct region, sums.part_ns[PKBPF_WAIT_DISK]),
+	COLUMN(NUMBER, 16, struct region, sums.part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]),
+	COLUMN(NUMBER, 17, struct region, sums.part_ns[PKBPF_WAIT_STOPPED]),
+	COLUMN(NUMBER, 18, struct region, sums.minor_faults),
+	COLUMN(NUMBER, 19, struct region, sums.major_faults),
+	COLUMN(NUMBER, 20, struct region, sums.read_bytes),
+	COLUMN(NUMBER, 21, struct region, sums.written_bytes),
+	COLUMN(NUMBER, 22, struct region, bucket_count),
+	COLUMN(NUMBER, 23, struct region, sums.recursive),
+	COLUMN(NUMBER, 24, struct region, sums.unmeasured),
+	COLUMN(NUMBER, 25, struct region, sums.self_ns),
+	COLUMN(NUMBER, 26, struct region, sums.limit_ns),
+	COLUMN(NUMBER, 27, struct region, sums.over),
+	COLUMN(NUMBER, 28, struct region, sums.missed_ns),
+};
+/* The buckets are a table of their own: of each region, the next bucket_count. */
+ALL_MEMBERS(struct region, 216);
+
+static const struct recorded_column bucket_columns[] = {
+	COLUMN(NUMBER, 1, struct region_bucket, index),
+	COLUMN(NUMBER, 2, struct region_bucket, count),
+};
+ALL_MEMBERS(struct region_bucket, 16);
+
+static bool next_bucket(const void *row, uint32_t place, size_t *cursor, void *ret_part)
+{
+	const struct region *region = row;
+
+	(void)place;
+	if (*cursor == region->bucket_count)
+		return false;
+	*(struct region_bucket *)ret_part = region->buckets[(*cursor)++];
+	return true;
+}
+
+static bool are_buckets(const struct region_bucket *buckets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (buckets[i].index >= PKBPF_HISTOGRAM_BUCKETS ||
+		    (i && buckets[i].index <= buckets[i - 1].index))
+			return false;
+	return true;
+}
+
+static int put_buckets(void *rows, size_t row_count, void *parts, size_t part_count)
+{
+	struct region_bucket *buckets = parts;
+	struct region *regions = rows;
+
+	for (size_t i = 0; i < row_count; i++) {
+		if (regions[i].bucket_count > part_count ||
+		    !are_buckets(buckets, regions[i].bucket_count))
+			return -EBADMSG;
+		regions[i].buckets = buckets;
+		buckets += regions[i].bucket_count;
+		part_count -= regions[i].bucket_count;
+	}
+	return 0;
+}
+
+static int64_t add_row(void *account, const void *row)
+{
+	const struct region *region = row;
+	int64_t place = region_table_get(account, region->process, region->parent, region->name,
+					 region->flags);
+	int err = place < 0 ? (int)place
+			    : region_table_add(account, (uint32_t)place, &region->sums,
+					       region->buckets, region->bucket_count);
+
+	return err ? err : place;
+}
+
+static int regroup(void *account, uint32_t (*group)(const void *context, uint32_t process),
+		   const void *context)
+{
+	struct region_table *table = account, *fresh = region_table_new(), old = *table;
+	uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
+	int err = fresh && places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < table->items.count && !err; i++) {
+		struct region copy = table->items.items[i];
+		int64_t place;
+
+		copy.process = group(context, copy.process);
+		copy.parent = copy.parent == REGION_ROOT ? REGION_ROOT : places[copy.parent];
+		place = add_row(fresh, &copy);
+		err = place < 0 ? (int)place : 0;
+		places[i] = (uint32_t)place;
+	}
+	free(places);
+	if (!err) {
+		*table = *fresh;
+		*fresh = old;
+	}
+	region_table_free(fresh);
+	return err;
+}
+
+static const struct account_parts region_buckets = {
+	.recorded = RECORDED_TABLE(31, struct region_bucket, bucket_columns),
+	.next = next_bucket,
+	.put = put_buckets,
+};
+
+static const struct account_table table_of_regions = {
+	.recorded = RECORDED_TABLE(30, struct region, columns),
+	.rows = ACCOUNT_ROWS(struct region_table, items),
+	.parts = &region_buckets,
+	.add = add_row,
+	.no_room = PKBPF_COUNTER_MERGE_TOO_MANY,
+};
+
+const struct account_ops account_ops_regions = {
+	.size = sizeof(struct region_table),
+	.init = init,
+	.done = done,
+	.tables = &table_of_regions,
+	.table_count = 1,
+	.regroup = regroup,
+};

@@ -8,25 +8,12 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "profile/account/account.h"
 
 struct relation_list {
 	ARRAY_OF(struct relation) items;
 	struct hash_map numbers; /* hash of the key -> 1 + index */
 };
-
-struct relation_list *relation_list_new(void)
-{
-	return calloc(1, sizeof(struct relation_list));
-}
-
-void relation_list_free(struct relation_list *list)
-{
-	if (!list)
-		return;
-	array_free(&list->items);
-	hash_map_done(&list->numbers);
-	free(list);
-}
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -87,33 +74,70 @@ size_t relation_list_count(const struct relation_list *list)
 	return list->items.count;
 }
 
-static uint32_t renumbered(uint32_t stack, const uint32_t *numbers, size_t count)
+/* ---- the account ---- */
+
+static const struct recorded_column columns[] = {
+	COLUMN(NUMBER, 1, struct relation, kind),
+	COLUMN(PID, 2, struct relation, pid),
+	COLUMN(NUMBER, 3, struct relation, other_pid),
+	COLUMN(STACK_OR_NONE, 4, struct relation, stack),
+	COLUMN(STACK_OR_NONE, 5, struct relation, other_stack),
+	COLUMN(TEXT, 6, struct relation, other_comm),
+	COLUMN(TEXT, 7, struct relation, text),
+	COLUMN(NUMBER, 8, struct relation, count),
+	COLUMN(NUMBER, 9, struct relation, value),
+};
+ALL_MEMBERS(struct relation, 184);
+
+static int64_t add_row(void *account, const void *row)
 {
-	return stack < count ? numbers[stack] : stack;
+	return relation_list_add(account, row);
 }
 
-void relation_list_renumber(struct relation_list *list, const uint32_t *numbers, size_t count)
+/* Several relations may be one now. */
+static void rekey(void *account)
 {
+	struct relation_list *list = account;
 	size_t kept = 0;
 
-	/* Keys have changed, and several relations may be one now. */
 	hash_map_done(&list->numbers);
 	list->numbers = (struct hash_map){0};
 	array_foreach(&list->items, item) {
-		struct relation relation = *item, *same;
+		struct relation *same;
 		uint64_t *number;
 		bool added;
 
-		relation.stack = renumbered(item->stack, numbers, count);
-		relation.other_stack = renumbered(item->other_stack, numbers, count);
-		number = hash_map_get(&list->numbers, hash_of(&relation), kept, &added);
+		number = hash_map_get(&list->numbers, hash_of(item), kept, &added);
 		same = number && !added ? &list->items.items[*number] : NULL;
-		if (same && is_same(same, &relation)) {
-			same->count += relation.count;
-			same->value += relation.value;
+		if (same && is_same(same, item)) {
+			same->count += item->count;
+			same->value += item->value;
 			continue;
 		}
-		list->items.items[kept++] = relation;
+		list->items.items[kept++] = *item;
 	}
 	list->items.count = kept;
 }
+
+static void done(void *account)
+{
+	struct relation_list *list = account;
+
+	array_free(&list->items);
+	hash_map_done(&list->numbers);
+}
+
+/* The list is a sample; it may be full. */
+static const struct account_table table = {
+	.recorded = RECORDED_TABLE(19, struct relation, columns),
+	.rows = ACCOUNT_ROWS(struct relation_list, items),
+	.add = add_row,
+};
+
+const struct account_ops account_ops_relations = {
+	.size = sizeof(struct relation_list),
+	.done = done,
+	.tables = &table,
+	.table_count = 1,
+	.rekey = rekey,
+};

@@ -24,13 +24,9 @@ struct relation {
 
 struct relation_list;
 
-struct relation_list *relation_list_new(void);
-void relation_list_free(struct relation_list *list);
 /* Adds count and value to the relation with the same key. -ENOMEM; -ENOSPC. */
 int relation_list_add(struct relation_list *list, const struct relation *relation);
 const struct relation *relation_list_at(const struct relation_list *list, size_t index);
 size_t relation_list_count(const struct relation_list *list);
-/* Updates stack ids after a merge: (*numbers)[old] is the new one. */
-void relation_list_renumber(struct relation_list *list, const uint32_t *numbers, size_t count);
 
 #endif

@@ -5,18 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <pkbpf/profile_kind.h>
+
 #include "base/array.h"
 #include "base/largest.h"
+#include "profile/account/account.h"
 
 struct slow_io_list {
 	struct largest slowest;
 	ARRAY_OF(struct slow_io) items; /* by their slot */
 };
-
-struct slow_io_list *slow_io_list_new(void)
-{
-	return calloc(1, sizeof(struct slow_io_list));
-}
 
 void slow_io_list_limit(struct slow_io_list *list, size_t limit)
 {
@@ -26,15 +24,6 @@ void slow_io_list_limit(struct slow_io_list *list, size_t limit)
 size_t slow_io_list_max(const struct slow_io_list *list)
 {
 	return list->slowest.limit;
-}
-
-void slow_io_list_free(struct slow_io_list *list)
-{
-	if (!list)
-		return;
-	largest_done(&list->slowest);
-	array_free(&list->items);
-	free(list);
 }
 
 uint64_t slow_io_total_ns(const struct slow_io *slow_io)
@@ -64,12 +53,6 @@ const struct slow_io *slow_io_list_at(const struct slow_io_list *list, size_t in
 	return index < list->items.count ? &list->items.items[index] : NULL;
 }
 
-void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers)
-{
-	array_foreach(&list->items, item)
-		item->stack = numbers[item->stack];
-}
-
 static int compare(const void *left, const void *right)
 {
 	const struct slow_io *a = *(const struct slow_io *const *)left,
@@ -96,3 +79,59 @@ int slow_io_list_sorted(const struct slow_io_list *list, const struct slow_io **
 	*ret_count = count;
 	return 0;
 }
+
+/* ---- the account ---- */
+
+static const struct recorded_column columns[] = {
+	COLUMN(PROCESS, 1, struct slow_io, process),
+	COLUMN(NUMBER, 2, struct slow_io, tid),
+	COLUMN(NAME, 3, struct slow_io, comm),
+	COLUMN(STACK, 4, struct slow_io, stack),
+	COLUMN(DEVICE, 5, struct slow_io, device),
+	COLUMN(NUMBER, 6, struct slow_io, bytes),
+	COLUMN(NUMBER, 7, struct slow_io, state),
+	COLUMN(FLAG, 8, struct slow_io, open),
+	COLUMN(FLAG, 9, struct slow_io, failed),
+	COLUMN(FLAG, 10, struct slow_io, fua),
+	COLUMN(FLAG, 11, struct slow_io, metadata),
+	COLUMN(NUMBER, 12, struct slow_io, cgroup_id),
+	COLUMN(TIME, 13, struct slow_io, insert_ns),
+	COLUMN(NUMBER, 14, struct slow_io, queue_ns),
+	COLUMN(NUMBER, 15, struct slow_io, device_ns),
+	COLUMN(NUMBER, 16, struct slow_io, sector),
+};
+ALL_MEMBERS(struct slow_io, 72);
+
+static int64_t add_row(void *account, const void *row)
+{
+	return slow_io_list_add(account, row);
+}
+
+static void join(void *account, const void *other)
+{
+	if (slow_io_list_max(other) > slow_io_list_max(account))
+		slow_io_list_limit(account, slow_io_list_max(other));
+}
+
+static void done(void *account)
+{
+	struct slow_io_list *list = account;
+
+	largest_done(&list->slowest);
+	array_free(&list->items);
+}
+
+static const struct account_table table = {
+	.recorded = RECORDED_TABLE(18, struct slow_io, columns),
+	.rows = ACCOUNT_ROWS(struct slow_io_list, items),
+	.kinds_mask = 1U << PKBPF_PROFILE_BLOCKIO,
+	.add = add_row,
+};
+
+const struct account_ops account_ops_slow_io = {
+	.size = sizeof(struct slow_io_list),
+	.done = done,
+	.tables = &table,
+	.table_count = 1,
+	.join = join,
+};

@@ -25,18 +25,13 @@ struct slow_io {
 
 struct slow_io_list;
 
-/* Keeps no requests until slow_io_list_limit() is called. NULL: out of memory. */
-struct slow_io_list *slow_io_list_new(void);
-void slow_io_list_free(struct slow_io_list *list);
-/* Sets how many requests are kept, before the first is added. */
+/* Sets how many requests are kept, before the first is added; until then, none. */
 void slow_io_list_limit(struct slow_io_list *list, size_t limit);
 size_t slow_io_list_max(const struct slow_io_list *list);
 /* Adds a request unless all kept ones are at least as slow. -ENOMEM. */
 int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io);
 /* By index, in no order; NULL at the end. Valid until the next add. */
 const struct slow_io *slow_io_list_at(const struct slow_io_list *list, size_t index);
-/* Updates stack ids: numbers[old] is the new one. */
-void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers);
 /* Latency: from insertion to completion. */
 uint64_t slow_io_total_ns(const struct slow_io *slow_io);
 /* The kept requests, slowest first, in an array that the caller frees; the requests are valid

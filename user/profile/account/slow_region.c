@@ -7,16 +7,12 @@
 
 #include "base/array.h"
 #include "base/largest.h"
+#include "profile/account/account.h"
 
 struct slow_region_list {
 	struct largest slowest;
 	ARRAY_OF(struct slow_region) items; /* by their slot */
 };
-
-struct slow_region_list *slow_region_list_new(void)
-{
-	return calloc(1, sizeof(struct slow_region_list));
-}
 
 void slow_region_list_limit(struct slow_region_list *list, size_t limit)
 {
@@ -26,15 +22,6 @@ void slow_region_list_limit(struct slow_region_list *list, size_t limit)
 size_t slow_region_list_max(const struct slow_region_list *list)
 {
 	return list->slowest.limit;
-}
-
-void slow_region_list_free(struct slow_region_list *list)
-{
-	if (!list)
-		return;
-	largest_done(&list->slowest);
-	array_free(&list->items);
-	free(list);
 }
 
 int slow_region_list_add(struct slow_region_list *list, const struct slow_region *slow_region)
@@ -57,12 +44,6 @@ int slow_region_list_add(struct slow_region_list *list, const struct slow_region
 const struct slow_region *slow_region_list_at(const struct slow_region_list *list, size_t index)
 {
 	return index < list->items.count ? &list->items.items[index] : NULL;
-}
-
-void slow_region_list_renumber(struct slow_region_list *list, const uint32_t *numbers)
-{
-	array_foreach(&list->items, item)
-		item->stack = numbers[item->stack];
 }
 
 static int compare(const void *left, const void *right)
@@ -91,3 +72,57 @@ int slow_region_list_sorted(const struct slow_region_list *list,
 	*ret_count = count;
 	return 0;
 }
+
+/* ---- the account ---- */
+
+static const struct recorded_column columns[] = {
+	COLUMN(PROCESS, 1, struct slow_region, process),
+	COLUMN(NUMBER, 2, struct slow_region, tid),
+	COLUMN(NAME, 3, struct slow_region, comm),
+	COLUMN(NAME, 4, struct slow_region, name),
+	COLUMN(STACK, 5, struct slow_region, stack),
+	COLUMN(NUMBER, 6, struct slow_region, flags),
+	COLUMN(NUMBER, 7, struct slow_region, cgroup_id),
+	COLUMN(TIME, 8, struct slow_region, start_ns),
+	COLUMN(NUMBER, 9, struct slow_region, wall_ns),
+	COLUMN(NUMBER, 10, struct slow_region, part_ns[PKBPF_WAIT_NONE]),
+	COLUMN(NUMBER, 11, struct slow_region, part_ns[PKBPF_WAIT_RUNQUEUE]),
+	COLUMN(NUMBER, 12, struct slow_region, part_ns[PKBPF_WAIT_SLEEP]),
+	COLUMN(NUMBER, 13, struct slow_region, part_ns[PKBPF_WAIT_DISK]),
+	COLUMN(NUMBER, 14, struct slow_region, part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]),
+	COLUMN(NUMBER, 15, struct slow_region, part_ns[PKBPF_WAIT_STOPPED]),
+};
+ALL_MEMBERS(struct slow_region, 96);
+
+static int64_t add_row(void *account, const void *row)
+{
+	return slow_region_list_add(account, row);
+}
+
+static void join(void *account, const void *other)
+{
+	if (slow_region_list_max(other) > slow_region_list_max(account))
+		slow_region_list_limit(account, slow_region_list_max(other));
+}
+
+static void done(void *account)
+{
+	struct slow_region_list *list = account;
+
+	largest_done(&list->slowest);
+	array_free(&list->items);
+}
+
+static const struct account_table table = {
+	.recorded = RECORDED_TABLE(32, struct slow_region, columns),
+	.rows = ACCOUNT_ROWS(struct slow_region_list, items),
+	.add = add_row,
+};
+
+const struct account_ops account_ops_slow_regions = {
+	.size = sizeof(struct slow_region_list),
+	.done = done,
+	.tables = &table,
+	.table_count = 1,
+	.join = join,
+};

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/account/account.h"
 #include "profile/profile_private.h"
 
 #define NO_ACCOUNT UINT32_MAX
 
 enum {
-	NEEDED_BY_LIST = 1,   /* by the slowest-request list, which shows its pid */
+	NEEDED_BY_LIST = 1,   /* by a row of an account, which shows its pid */
 	NEEDED_BY_FRAMES = 2, /* by frames that are symbolized through it */
 };
 
@@ -128,24 +129,25 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 	return 0;
 }
 
-static void find_needed(struct merging *work)
+/* Processes of rows that keep theirs. */
+static int find_needed_by_lists(struct merging *work)
 {
-	const struct slow_region *slow_region;
-	const struct slow_io *slow_io;
+	_cleanup_free_ bool *needed = calloc(work->count + 1, sizeof(*needed));
 
-	for (size_t i = 0; (slow_io = slow_io_list_at(work->profile->slow_io, i)); i++) {
-		if (slow_io->process < work->count)
-			work->needed[slow_io->process] |= NEEDED_BY_LIST;
+	if (!needed)
+		return -ENOMEM;
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++) {
+		if (!account_ops_of(i)->regroup)
+			account_mark(i, work->profile->accounts[i], RECORDED_PROCESS, needed,
+				     work->count);
 	}
-	for (size_t i = 0; (slow_region = slow_region_list_at(work->profile->slow_regions, i));
-	     i++) {
-		if (slow_region->process < work->count)
-			work->needed[slow_region->process] |= NEEDED_BY_LIST;
-	}
-	array_foreach(&work->profile->moments.items, moment) {
-		if (moment->process < work->count)
-			work->needed[moment->process] |= NEEDED_BY_LIST;
-	}
+	for (size_t id = 0; id < work->count; id++)
+		work->needed[id] |= needed[id] ? NEEDED_BY_LIST : 0;
+	return 0;
+}
+
+static void find_needed_by_frames(struct merging *work)
+{
 	for (size_t i = 0; i < frame_table_count(&work->profile->names->frames); i++) {
 		const struct frame_location *location =
 			&frame_table_at(&work->profile->names->frames, i)->location;
@@ -266,9 +268,21 @@ static void rekey_row(const void *context, struct profile_row *row)
 	row->process = new_process(work, row->process);
 }
 
-static uint32_t rekey_region(const void *context, uint32_t process)
+static uint32_t group_of(const void *context, uint32_t process)
 {
 	return new_process(context, process);
+}
+
+static int regroup_accounts(const struct merging *work)
+{
+	int err = 0;
+
+	for (enum account i = 0; i < ACCOUNT_COUNT && !err; i++) {
+		if (account_ops_of(i)->regroup)
+			err = account_ops_of(i)->regroup(work->profile->accounts[i], group_of,
+							 work);
+	}
+	return err;
 }
 
 static int merge_figures(const struct merging *work)
@@ -276,7 +290,7 @@ static int merge_figures(const struct merging *work)
 	struct profile *profile = work->profile;
 
 	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) ||
-	    region_table_rekey(profile->regions, rekey_region, work) || !merge_ends(work) ||
+	    regroup_accounts(work) || !merge_ends(work) ||
 	    !profile_rekey_rows(profile, rekey_row, work))
 		return -ENOMEM;
 	return 0;
@@ -297,8 +311,9 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 	int err = needed && account && to && find_groups(&work) ? merge_account(&work, before_ns)
 								: -ENOMEM;
 
+	err = err ? err : find_needed_by_lists(&work);
 	if (!err)
-		find_needed(&work);
+		find_needed_by_frames(&work);
 	err = err ? err : choose(&work, before_ns);
 	err = err ? err : merge_figures(&work);
 	hash_index_done(&work.groups);

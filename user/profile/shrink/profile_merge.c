@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "profile/account/account.h"
 #include "profile/profile_private.h"
 
 /* Stacks with fewer frames are shortened last. */
@@ -169,12 +170,8 @@ static uint32_t *rebuild(struct profile *profile, const struct cut *cut, bool us
 		frame_table_done(&left);
 		return NULL;
 	}
-	slow_io_list_renumber(profile->slow_io, to);
-	slow_region_list_renumber(profile->slow_regions, to);
-	moment_list_renumber(&profile->moments, to);
-	lock_list_renumber(&profile->locks, to);
-	heap_list_renumber(&profile->heaps, to);
-	relation_list_renumber(profile->relations, to, count);
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++)
+		account_renumber(i, profile->accounts[i], to, count);
 	stack_table_free(profile->names->stacks);
 	profile->names->stacks = stacks;
 	if (frame_table_count(&left)) {

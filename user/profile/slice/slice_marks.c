@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Marks the processes and stacks that a profile refers to among those it shares with other
  * slices. */
+#include "profile/account/account.h"
 #include "profile/profile_private.h"
 
 static void mark(bool *is_used, uint32_t number, size_t count)
@@ -23,8 +24,6 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 	size_t count = process_table_count(profile->processes), cursor = 0;
 	const struct hash_map_slot *slot;
 	const struct distribution *distribution;
-	const struct slow_region *slow_region;
-	const struct slow_io *slow_io;
 
 	array_foreach(&profile->rows, row)
 		mark(is_used, row->process, count);
@@ -32,14 +31,8 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 		mark(is_used, (uint32_t)slot->key, count);
 	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++)
 		mark(is_used, distribution->key.process, count);
-	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
-		mark(is_used, slow_io->process, count);
-	for (size_t i = 0; (slow_region = slow_region_list_at(profile->slow_regions, i)); i++)
-		mark(is_used, slow_region->process, count);
-	array_foreach(&profile->moments.items, moment)
-		mark(is_used, moment->process, count);
-	for (size_t i = 0; i < region_table_count(profile->regions); i++)
-		mark(is_used, region_table_at(profile->regions, i)->process, count);
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++)
+		account_mark(i, profile->accounts[i], RECORDED_PROCESS, is_used, count);
 	mark_news(profile, is_used, count);
 }
 
@@ -59,32 +52,12 @@ void profile_mark_frame_processes(const struct profile *profile, bool *is_used)
 void profile_mark_stacks(const struct profile *profile, bool *is_used)
 {
 	size_t count = profile_stack_count(profile);
-	const struct slow_region *slow_region;
-	const struct slow_io *slow_io;
 
 	array_foreach(&profile->rows, row) {
 		mark(is_used, row->stack, count);
 		if (row->waker)
 			mark(is_used, row->waker - 1, count);
 	}
-	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
-		mark(is_used, slow_io->stack, count);
-	for (size_t i = 0; (slow_region = slow_region_list_at(profile->slow_regions, i)); i++)
-		mark(is_used, slow_region->stack, count);
-	array_foreach(&profile->locks.parts, part) {
-		if (part->stack != LOCK_NO_STACK)
-			mark(is_used, part->stack, count);
-	}
-	array_foreach(&profile->heaps.items, heap)
-		mark(is_used, heap->stack, count);
-	array_foreach(&profile->moments.items, moment)
-		mark(is_used, moment->stack, count);
-	for (size_t j = 0; j < relation_list_count(profile->relations); j++) {
-		const struct relation *relation = relation_list_at(profile->relations, j);
-
-		if (relation->stack != RELATION_NO_STACK)
-			mark(is_used, relation->stack, count);
-		if (relation->other_stack != RELATION_NO_STACK)
-			mark(is_used, relation->other_stack, count);
-	}
+	for (enum account i = 0; i < ACCOUNT_COUNT; i++)
+		account_mark(i, profile->accounts[i], RECORDED_STACK, is_used, count);
 }
