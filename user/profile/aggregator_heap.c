@@ -84,7 +84,7 @@ static bool add_row(struct aggregator *aggregator, struct profile *profile,
 	return true;
 }
 
-static int take_alloc(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+int aggregator_take_alloc(struct aggregator *aggregator, const struct pkbpf_event_header *record)
 {
 	struct profile *profile = aggregator_slice(aggregator, record->time_ns);
 	struct process *process;
@@ -128,7 +128,7 @@ static int take_alloc(struct aggregator *aggregator, const struct pkbpf_event_he
 					  });
 }
 
-static int take_free(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+int aggregator_take_free(struct aggregator *aggregator, const struct pkbpf_event_header *record)
 {
 	const struct process *process;
 	struct free_view view;
@@ -140,12 +140,6 @@ static int take_free(struct aggregator *aggregator, const struct pkbpf_event_hea
 	if (process)
 		heap_end(aggregator->heap, process->id, view.address, view.time_ns);
 	return 0;
-}
-
-int aggregator_take_heap(struct aggregator *aggregator, const struct pkbpf_event_header *record)
-{
-	return record->kind == PKBPF_EVENT_ALLOC ? take_alloc(aggregator, record)
-						 : take_free(aggregator, record);
 }
 
 void aggregator_heap_task(struct aggregator *aggregator, const struct task_view *task)

@@ -6,7 +6,7 @@
 #include "event/lock_event.h"
 #include "profile/aggregator_private.h"
 
-static int take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header)
+int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header)
 {
 	const struct pkbpf_event_lock *record = (const void *)header;
 	struct profile *slice = aggregator_slice(aggregator, header->time_ns);
@@ -57,7 +57,8 @@ static int add_row(struct aggregator *aggregator, struct profile *slice,
 	return profile_add(slice, &row) < 0 ? -ENOMEM : 0;
 }
 
-static int take_part(struct aggregator *aggregator, const struct pkbpf_event_header *header)
+int aggregator_take_lock_part(struct aggregator *aggregator,
+			      const struct pkbpf_event_header *header)
 {
 	const struct pkbpf_event_lock_part *record = (const void *)header;
 	struct profile *slice = aggregator_slice(aggregator, header->time_ns);
@@ -91,10 +92,4 @@ static int take_part(struct aggregator *aggregator, const struct pkbpf_event_hea
 	if (err || record->kind != PKBPF_LOCK_SITE)
 		return err;
 	return add_row(aggregator, slice, record, stack);
-}
-
-int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header)
-{
-	return header->kind == PKBPF_EVENT_LOCK ? take_lock(aggregator, header)
-						: take_part(aggregator, header);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Shared by aggregator.c and aggregator_memory.c; private. */
+/* Shared by the files of the aggregator; private. */
 #ifndef PKBPF_PROFILE_AGGREGATOR_PRIVATE_H
 #define PKBPF_PROFILE_AGGREGATOR_PRIVATE_H
 
@@ -7,6 +7,7 @@
 #include "base/hash_map.h"
 #include "profile/aggregator.h"
 #include "profile/heap/heap.h"
+#include "profile/record_list.h"
 #include "profile/region_names.h"
 #include "profile/stack_builder.h"
 
@@ -62,9 +63,27 @@ uint32_t aggregator_stack_of(const struct aggregator *aggregator, struct profile
 			     const struct numbered_stack *stack);
 /* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
-/* Sampled allocations (aggregator_heap.c). take: -EBADMSG, -ENOMEM. */
-int aggregator_take_heap(struct aggregator *aggregator, const struct pkbpf_event_header *record);
-/* Before the process table learns of the event. */
+
+/* A record that belongs to an account, or to what gives names. -EBADMSG, -ENOMEM, -ENOSPC. */
+int aggregator_take_record(struct aggregator *aggregator, const struct pkbpf_event_header *record);
+#define X(kind, function)                                                                          \
+	int aggregator_take_##function(struct aggregator *aggregator,                              \
+				       const struct pkbpf_event_header *record);
+RECORD_LIST(X)
+#undef X
+int aggregator_take_resource(struct aggregator *aggregator,
+			     const struct pkbpf_event_header *record);
+/* Parts of the sink: a stack that is sent once; a block request, whose weight is in totals, too. */
+void aggregator_on_stack(void *context, const struct stack_view *stack);
+void aggregator_on_slow_io(void *context, const struct slow_io_view *slow_io);
+
+/* Replaces the kernel side's number of a peer by that of the slice. false: no memory. */
+bool aggregator_number_peer(struct aggregator *aggregator, struct profile *slice, uint32_t *number);
+/* The same stack with the peer that its events are about as its leaf. UINT32_MAX: no memory. */
+uint32_t aggregator_stack_about_peer(struct aggregator *aggregator, struct profile *slice,
+				     uint32_t stack, uint32_t peer);
+
+/* Sampled allocations (aggregator_heap.c). Before the process table learns of the event. */
 void aggregator_heap_task(struct aggregator *aggregator, const struct task_view *task);
 /* Before stacks without recent references are forgotten. */
 void aggregator_heap_keep_stacks(struct aggregator *aggregator);
@@ -74,9 +93,8 @@ void aggregator_heap_settle(struct aggregator *aggregator);
 void aggregator_heap_finish(struct aggregator *aggregator);
 /* At the end of a slice: adds what is alive of running processes to it. */
 void aggregator_heap_cut(struct aggregator *aggregator);
-/* Resident memory (aggregator_resident.c): the same for it. take: -EBADMSG, -ENOMEM. */
-int aggregator_take_memory(struct aggregator *aggregator, const struct pkbpf_event_header *record);
-/* After the process table has learned of the event. */
+/* Resident memory (aggregator_resident.c): the same for it. After the process table has learned of
+ * the event. */
 void aggregator_memory_task(struct aggregator *aggregator, const struct task_view *task);
 void aggregator_memory_keep_stacks(struct aggregator *aggregator);
 /* Process ids in use are marked. */
@@ -85,8 +103,6 @@ void aggregator_memory_settle(struct aggregator *aggregator);
 void aggregator_memory_finish(struct aggregator *aggregator);
 void aggregator_memory_cut(struct aggregator *aggregator);
 void aggregator_memory_free(struct aggregator_memory *memory);
-/* Locks and parts of their waits (aggregator_locks.c). -EBADMSG, -ENOMEM. */
-int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* The stack as of time_ns. NULL: no stack with this number has arrived. */
 struct numbered_stack *aggregator_find_stack(struct aggregator *aggregator, uint64_t stack_id,
@@ -99,8 +115,6 @@ void aggregator_trace_sample(struct aggregator *aggregator, struct profile *slic
 			     const struct sample_view *sample, const struct profile_row *row);
 void aggregator_trace_request(struct aggregator *aggregator, struct profile *slice,
 			      const struct slow_io *request);
-/* A PKBPF_EVENT_WAIT. -EBADMSG, -ENOMEM. */
-int aggregator_trace_wait(struct aggregator *aggregator, const struct pkbpf_event_header *record);
 /* True when no other slice shares numbers with the current one. */
 static inline bool aggregator_has_one_slice(const struct aggregator *aggregator)
 {

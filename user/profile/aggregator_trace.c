@@ -53,7 +53,7 @@ void aggregator_trace_request(struct aggregator *aggregator, struct profile *sli
 		add(aggregator, slice, &moment);
 }
 
-int aggregator_trace_wait(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+int aggregator_take_wait(struct aggregator *aggregator, const struct pkbpf_event_header *record)
 {
 	const struct pkbpf_event_wait *wait = (const void *)record;
 	struct profile *slice = aggregator_slice(aggregator, record->time_ns);
