@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that a kind of event needs nothing but its own files: records of one that only this test
- * has are decoded, aggregated, joined to rows and written in every format. */
+/* Tests that a kind of event, and an account, need nothing but their own files and a row in the
+ * lists: records that only this test has are decoded, aggregated, joined to rows and written in
+ * every format; the account is merged, renumbered and recorded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
@@ -17,12 +19,30 @@
 #include "event/decoder.h"
 #include "event/encoder.h"
 #include "finding/condition.h"
+#include "lease_list.h"
 #include "profile/kind_table.h"
+#include "profile/shrink/profile_merge.h"
+#include "profile/slice/slice.h"
+#include "recorded_profile.h"
 #include "source/source.h"
 
 #define PID 100
 
-/* A lock held for 3 ms with this stack, which comes before. */
+static int put_lease(struct event_buffer *buffer, const struct lease_event *lease)
+{
+	struct lease_event *event = event_buffer_add(buffer, sizeof(*event), PKBPF_EVENT_LEASE, 0,
+						     ACCOUNT_START_NS + 3);
+	struct pkbpf_event_header header;
+
+	if (!event)
+		return -1;
+	header = event->header;
+	*event = *lease;
+	event->header = header;
+	return 0;
+}
+
+/* A lease held for 3 ms with this stack, which comes before. */
 static void hold_lock(struct fake_profile *fake, uint64_t stack_id, struct fake_ips user)
 {
 	struct stack_view stack = {.stack_id = stack_id,
@@ -39,12 +59,14 @@ static void hold_lock(struct fake_profile *fake, uint64_t stack_id, struct fake_
 				     .count = 1,
 				     .total = 3000000,
 				     .max = 3000000};
+	struct lease_event lease = {.pid = PID, .stack_id = stack_id, .held_ns = 3000000};
 	struct event_sink sink = aggregator_sink(fake->aggregator);
 	struct event_buffer buffer = {0};
 	size_t offset = 0;
 
 	assert_int_equal(event_encode_stack(&buffer, ACCOUNT_START_NS + 1, &stack), 0);
 	assert_int_equal(event_encode_totals(&buffer, &totals), 0);
+	assert_int_equal(put_lease(&buffer, &lease), 0);
 	while (offset < buffer.size) {
 		int used = event_decode(buffer.data + offset, buffer.size - offset, &sink);
 
@@ -136,6 +158,75 @@ static void a_condition_is_about_its_figures(void **state)
 	assert_has(error.text, "leases");
 }
 
+static const char *leaf_of(const struct profile *profile, const struct lease *lease)
+{
+	size_t count;
+	const uint32_t *frames = profile_stack(profile, lease->stack, &count);
+
+	assert_true(count > 0);
+	return profile_frame(profile, frames[0])->symbol.lines[0].function;
+}
+
+/* Two leases, of locks that this profile calls by its own numbers. */
+static void assert_leases(const struct profile *profile)
+{
+	const struct lease_list *list = profile_leases(profile);
+	const char *leaves[] = {"pthread_mutex_lock", "list_append"};
+
+	assert_int_equal(list->items.count, 2);
+	for (size_t i = 0; i < list->items.count; i++) {
+		const struct lease *lease = &list->items.items[i];
+		const struct process *process =
+			process_table_by_id(profile_processes(profile), lease->process);
+
+		assert_int_equal(process->pid, PID);
+		assert_string_equal(profile_string(profile, lease->comm), "server");
+		assert_string_equal(leaf_of(profile, lease), leaves[i]);
+		assert_int_equal(lease->end_ns, ACCOUNT_START_NS + 3);
+		assert_int_equal(lease->held_ns, 3000000);
+	}
+}
+
+static void its_account_is_filled(void **state)
+{
+	assert_leases(((struct fake_profile *)*state)->profile);
+}
+
+static void its_account_is_merged(void **state)
+{
+	struct fake_profile *fake = *state;
+	struct profile *into = slice_new();
+	uint32_t *numbers;
+
+	assert_non_null(into);
+	/* Other numbers than in the profile. */
+	profile_intern_string(into, "another name");
+	profile_intern_stack(into, NULL, 0);
+	assert_int_equal(slice_merge(into, fake->profile), 0);
+	assert_leases(into);
+	/* Stacks of no use, such as the first, have no numbers then. */
+	assert_int_equal(profile_merge_stacks(into, true, &numbers), 0);
+	free(numbers);
+	assert_leases(into);
+	profile_free(into);
+}
+
+static void its_account_is_recorded(void **state)
+{
+	struct fake_profile *fake = *state;
+	const struct profile *profile = fake->profile;
+	const struct slice_choice of_cpu = {.kinds_mask = 1U << PKBPF_PROFILE_CPU};
+	int fd = recorded_profiles(&profile, 1);
+	struct profile *read = recorded_read(fd, 0, NULL);
+
+	assert_leases(read);
+	profile_free(read);
+	read = recorded_read(fd, 0, &of_cpu);
+	assert_int_equal(profile_leases(read)->items.count, 0);
+	profile_free(read);
+	close(fd);
+}
+
 static void people_read_of_it(void **state)
 {
 	assert_written(*state, "text", "cpu (");
@@ -176,6 +267,9 @@ int main(void)
 		cmocka_unit_test(every_table_has_its_row),
 		cmocka_unit_test(its_weights_are_no_other_kinds),
 		cmocka_unit_test(a_condition_is_about_its_figures),
+		cmocka_unit_test(its_account_is_filled),
+		cmocka_unit_test(its_account_is_merged),
+		cmocka_unit_test(its_account_is_recorded),
 		cmocka_unit_test(people_read_of_it),
 		cmocka_unit_test(machines_read_of_it),
 	};
