@@ -204,6 +204,9 @@ enum pkbpf_loss {
 	X(LOCK_TABLE_FULL, PKBPF_LOSS_NOTE, "waits for locks without a row (table of locks full)") \
 	X(LOCK_PARTS_FULL, PKBPF_LOSS_NOTE,                                                        \
 	  "holders and waits of locks without a place (table full)")                               \
+	X(GPU_CLIENTS_ENDED, PKBPF_LOSS_NOTE,                                                      \
+	  "users of GPUs that ended between two looks (their last part is not counted)")           \
+	X(GPU_LEFT_OUT, PKBPF_LOSS_NOTE, "GPUs and users of GPUs left out (too many)")             \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
 	  "may be off by as much)")

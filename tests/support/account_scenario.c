@@ -4,6 +4,8 @@
 #include <pkbpf/blockio.h>
 #include <pkbpf/offcpu.h>
 
+#include "base/array.h"
+
 #define SECOND	      1000000000ULL
 #define MS	      1000000ULL
 #define CGROUP_UNIT   41
@@ -48,6 +50,44 @@ static void play_database(struct fake_profile *fake)
 							.sector = 123456,
 							.fua = true});
 	account_samples(fake, 812, "postgres", 89, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+}
+
+/* Busy for a third of the time; a device says why it has no figures. */
+static void play_gpus(struct fake_profile *fake)
+{
+	const struct profile_info *info = profile_info(fake->profile);
+	const uint64_t length_ns = info->end_ns - info->start_ns;
+	const struct gpu_device devices[] = {
+		{.id = "0000:03:00.0",
+		 .driver = "amdgpu",
+		 .name = ACCOUNT_HOSTILE,
+		 .busy_ns = length_ns / 3,
+		 .busy_of_ns = length_ns,
+		 .memory_kib = {3 * 1024ULL * 1024 * 10000, 10000},
+		 .memory_peak = 4ULL << 30,
+		 .memory_total = 8ULL << 30,
+		 .energy_uj = 610 * 1000000ULL,
+		 .energy_ns = 10 * SECOND,
+		 .millicelsius = 64500,
+		 .temperature_readings = 10,
+		 .clock_mhz = {1900 * 10000, 10000},
+		 .throttled_power_ms = 1200,
+		 .throttle_of_ms = 10000},
+		{.id = "nvidia", .driver = "nvidia", .reason = "NVML does not answer"},
+	};
+	struct gpu_process python = {
+		.pid = 9120,
+		.comm = "python3",
+		.begin_ns = info->start_ns,
+		.end_ns = info->start_ns + length_ns / 2,
+		.busy_ns = length_ns / 4,
+		.busy_of_ns = length_ns / 2,
+		.memory_kib = {1024ULL * (length_ns / 2 / MS), length_ns / 2 / MS},
+		.memory_peak = 2 << 20};
+
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		gpu_list_add_device(profile_gpus(fake->profile), &devices[i]);
+	gpu_list_add_process(profile_gpus(fake->profile), &python);
 }
 
 void account_scenario_init(struct fake_profile *fake)
@@ -104,4 +144,5 @@ void account_scenario_init(struct fake_profile *fake)
 	for (uint32_t i = 0; i < ACCOUNT_SHORT_LIVED; i++)
 		account_short(fake, 20000 + i, "true", 9 * MS);
 	account_end(fake);
+	play_gpus(fake);
 }

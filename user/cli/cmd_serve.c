@@ -287,12 +287,13 @@ const struct command_row command_serve = {
 	.summary = "Profiles all the time: keeps a history and answers over HTTP",
 	.options =
 		(const char *const[]){
-			"pid",		 "children",   "no-children",	 "tid",	    "cgroup",
-			"container",	 "comm",       "events",	 "regions", "region",
-			"frequency",	 "duration",   "user",		 "kernel",  "unwind",
-			"unwind-tables", "python",     "slow-io",	 "wakers",  "min-block",
-			"max-overhead",	 "max-memory", "kernel-threads", "quiet",   "verbose",
-			"color",	 NULL},
+			"pid",		 "children",	 "no-children", "tid",
+			"cgroup",	 "container",	 "comm",	"events",
+			"regions",	 "region",	 "frequency",	"duration",
+			"user",		 "kernel",	 "unwind",	"gpu",
+			"unwind-tables", "python",	 "slow-io",	"wakers",
+			"min-block",	 "max-overhead", "max-memory",	"kernel-threads",
+			"quiet",	 "verbose",	 "color",	NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "

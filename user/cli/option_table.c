@@ -196,6 +196,12 @@ static int parse_fail_if(void *context, const char *value, struct error *error)
 
 /* ---- how it talks ---- */
 
+static const char *const gpu_modes[] = {
+	[LIVE_GPU_AUTO] = "auto",
+	[LIVE_GPU_ON] = "on",
+	[LIVE_GPU_OFF] = "off",
+	NULL,
+};
 static const char *const unwind_modes[] = {
 	[PKBPF_UNWIND_AUTO] = "auto",
 	[PKBPF_UNWIND_DWARF] = "dwarf",
@@ -270,6 +276,12 @@ static const struct option_row rows[] = {
 		 "start. The report then has instructions per cycle and the shares of misses; "
 		 "where there is no counter, it says why. Energy, temperature and frequency of the "
 		 "machine need no option."},
+	{0, "gpu", "auto|on|off",
+	 "figures of GPUs: auto, the default: where there is one; on: says why where there is none",
+	 EVENTS, .form = OPTION_CHOICE, AT(live.gpu), .choices = gpu_modes,
+	 .text = "Each second, without injecting anything into programs: how busy each device is, "
+		 "its memory, power, temperature and clock, and the GPU time and memory of each "
+		 "process."},
 	{'U', "user", NULL, "user stacks only", EVENTS, FLAG(live.user_only)},
 	{'K', "kernel", NULL, "kernel stacks only", EVENTS, FLAG(live.kernel_only)},
 	{0, "unwind", "auto|dwarf|fp",

@@ -202,6 +202,8 @@ static int begin_interval(struct live_capture *live, struct error *error)
 		return err;
 	if (live->options.machine)
 		live_machine_begin(&live->machine, "", &live->options.counted, clock_now_ns());
+	if (live->options.gpu != LIVE_GPU_OFF)
+		live_gpu_begin(&live->gpu, "", clock_now_ns());
 	live->start_cpu_ns = live_cpu_ns(live);
 	live_overhead_begin(live);
 	return live_memory_begin(live, error);
@@ -261,6 +263,7 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	live_overhead_look(live);
 	note_devices(live);
 	live_machine_look(&live->machine, clock_now_ns());
+	live_gpu_look(&live->gpu, clock_now_ns());
 	return source_set_poll(live->sources);
 }
 
@@ -286,6 +289,7 @@ int live_capture_cut(struct live_capture *live)
 	if (session_cut(live->session, live->sequence, &error) < 0)
 		log_warning(log, "%s", error.text);
 	edge->machine = live_machine_cut(&live->machine, clock_now_ns());
+	edge->gpu = live_gpu_cut(&live->gpu, clock_now_ns());
 	log_info(log, "interval %llu ended in %.1f ms", (unsigned long long)edge->sequence,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	return err;
@@ -372,6 +376,7 @@ int live_capture_stop(struct live_capture *live)
 		log_warning(live->options.session.log, "%s; the report has no resource tables",
 			    error.text);
 	live->last_figures = live_machine_cut(&live->machine, clock_now_ns());
+	live->last_gpu = live_gpu_cut(&live->gpu, clock_now_ns());
 	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
 		log_warning(live->options.session.log,
 			    "%s; counts of unfinished events are not exact", error.text);
@@ -394,6 +399,10 @@ void live_capture_free(struct live_capture *live)
 	own_code_done(&live->own_code);
 	device_names_done(&live->device_names);
 	profile_free(live->profile);
+	live_gpu_done(&live->gpu);
+	gpu_list_done(&live->last_gpu.list);
+	array_foreach(&live->edges, edge)
+		gpu_list_done(&edge->gpu.list);
 	array_free(&live->edges);
 	symbolizer_free(live->symbolizer);
 	debuginfod_free(live->debuginfod);

@@ -4,6 +4,7 @@
 #define PKBPF_LIVE_LIVE_CAPTURE_H
 
 #include "capture/session/session.h"
+#include "live/live_gpu.h"
 #include "live/live_machine.h"
 #include "profile/profile.h"
 #include "source/source_options.h"
@@ -17,8 +18,9 @@ struct live_capture_options {
 	bool python_full;	      /* keep the native frames that run Python frames */
 	uint64_t debuginfod_limit_ns; /* 0: no servers are asked for debug files */
 	bool machine;		      /* energy, temperature, frequency of the machine */
-	struct live_counted counted;  /* counters of the CPUs */
-	uint32_t user_uid;	      /* the user behind sudo, 0: none */
+	enum live_gpu_mode gpu;
+	struct live_counted counted; /* counters of the CPUs */
+	uint32_t user_uid;	     /* the user behind sudo, 0: none */
 	uint32_t user_gid;
 	const char *user_home; /* borrowed like the session's; NULL: not known */
 };

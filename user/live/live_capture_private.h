@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "live/expected_samples.h"
 #include "live/live_capture.h"
+#include "live/live_gpu.h"
 #include "live/memory_limit.h"
 #include "live/overhead_limit.h"
 #include "profile/account/device_names.h"
@@ -18,7 +19,8 @@ struct live_edge {
 	uint64_t sequence; /* of the slice that ends */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	uint64_t cpu_ns, bpf_cpu_ns;
-	struct machine_figures machine; /* of the slice alone */
+	struct machine_figures machine; /* of the slice alone, as this: */
+	struct live_gpu_figures gpu;
 };
 
 struct live_capture {
@@ -59,6 +61,8 @@ struct live_capture {
 	struct process_counts *counts; /* at the start; NULL: not wanted */
 	struct live_machine machine;
 	struct machine_figures last_figures; /* of the slice that ends with the capture */
+	struct live_gpu gpu;
+	struct live_gpu_figures last_gpu; /* of that slice, too */
 };
 
 /* Keeps the memory of a capture without an end within bounds. */

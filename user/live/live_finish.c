@@ -85,6 +85,22 @@ static void fill_cost(struct live_capture *live, const struct live_edge *end,
 	info->own_start_cpu_ns = before ? before->cpu_ns : live->start_cpu_ns;
 }
 
+/* Of a slice that ends with this edge; NULL: with the capture. Each once. */
+static void hand_gpus(struct live_capture *live, const struct live_edge *end,
+		      struct profile *profile)
+{
+	struct live_gpu_figures *figures =
+		end ? &live->edges.items[end - live->edges.items].gpu : &live->last_gpu;
+	struct gpu_list *list = profile_gpus(profile);
+	struct profile_info *info = profile_info(profile);
+
+	info->counters[PKBPF_COUNTER_GPU_CLIENTS_ENDED] = figures->ended;
+	info->counters[PKBPF_COUNTER_GPU_LEFT_OUT] = figures->left_out;
+	gpu_list_done(list);
+	*list = figures->list;
+	figures->list = (struct gpu_list){.devices.count = 0};
+}
+
 static void fill_info(struct live_capture *live, const char *targets, struct profile *profile)
 {
 	const struct session_options *options = &live->options.session;
@@ -114,6 +130,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	end = find_edge(live, info->sequence);
 	fill_cost(live, end, profile);
 	info->machine = end ? end->machine : live->last_figures;
+	hand_gpus(live, end, profile);
 	info->cpu_count = session_cpu_count(live->session);
 	info->bpf_map_bytes = live_memory_map_bytes(live, clock_now_ns());
 	info->memory_limit_bytes = live->memory.limit_bytes;
@@ -178,6 +195,8 @@ static void forget_edges(struct live_capture *live, uint64_t sequence)
 	array_foreach(&live->edges, edge) {
 		if (edge->sequence >= sequence)
 			live->edges.items[left++] = *edge;
+		else
+			gpu_list_done(&edge->gpu.list);
 	}
 	live->edges.count = left;
 }

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "live/invoking_user.h"
+#include "live/live_gpu.h"
 #include "live/live_targets.h"
 #include "source/source_options.h"
 
@@ -35,7 +36,8 @@ struct live_options {
 	struct source_options sources;
 	bool want_resources; /* of every thread: CPU time, memory, I/O */
 	bool want_counters;  /* of the CPUs: instructions, cycles, cache, branches */
-	bool per_thread;     /* keep the threads of a process separate */
+	enum live_gpu_mode gpu;
+	bool per_thread; /* keep the threads of a process separate */
 	bool no_inline, lines;
 	bool jvm_map;			  /* asks JVMs for the names of their compiled code */
 	bool debuginfod;		  /* asks servers for debug files, after the interval */

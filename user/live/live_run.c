@@ -292,6 +292,7 @@ int live_run_start(struct live_run *run, struct error *error)
 		.trace_ns = options->trace_ns,
 		.machine = options->want_resources,
 		.counted = choose_counted(run),
+		.gpu = options->want_resources ? options->gpu : LIVE_GPU_OFF,
 		.names_ns = options->every_ns >= LONG_INTERVAL_NS
 				    ? options->every_ns - NAMES_EARLY_NS
 				    : 0,

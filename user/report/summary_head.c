@@ -16,6 +16,7 @@
 #include "report/text_advice.h"
 #include "report/text_table.h"
 #include "rows/human.h"
+#include "rows/gpu_words.h"
 #include "rows/machine_words.h"
 
 #define TEXT_SIZE 1024
@@ -51,6 +52,17 @@ static void write_some(const struct summary *summary, const char *text)
 		write_clean(summary, &wrapping, text);
 }
 
+static void write_gpus(const struct summary *summary)
+{
+	array_foreach(&profile_gpus(summary->report.profile)->devices, device) {
+		char words[TEXT_SIZE], text[TEXT_SIZE + 4];
+
+		gpu_words(device, words, sizeof(words));
+		snprintf(text, sizeof(text), "GPU %s", words);
+		write_some(summary, text);
+	}
+}
+
 int summary_title(const struct summary *summary, size_t lines)
 {
 	const struct profile_info *info = profile_info_read(summary->report.profile);
@@ -79,6 +91,7 @@ int summary_title(const struct summary *summary, size_t lines)
 	write_clean(summary, &wrapping, text);
 	machine_words_measured(&info->machine, text, sizeof(text));
 	write_some(summary, text);
+	write_gpus(summary);
 	machine_words_counted(&info->machine, text, sizeof(text));
 	if (!text[0] && info->machine.counts_reason[0])
 		text_append(text, sizeof(text), "CPU counters: %s", info->machine.counts_reason);

@@ -6,7 +6,7 @@
 #include "report/summary.h"
 #include "report/text_rows.h"
 
-#define COLUMNS 20
+#define COLUMNS 22
 
 static void cell_active(struct text_table *table, const struct resource_row *row)
 {
@@ -60,6 +60,10 @@ static const struct summary_column columns[] = {
 	COLUMN("growth", GROWTH, 5, .figure = "memory.rss_growth"),
 	COLUMN("minflt", MINFLT, 14, .figure = "memory.minor_faults"),
 	COLUMN("majflt", MAJFLT, 11, .figure = "memory.major_faults"),
+	{{{.title = "GPU", .expendable = 1}, .hide_zero = true, .figure = "gpu.share"},
+	 ROW_ORDER_COUNT},
+	{{{.title = "GPU mem", .expendable = 2}, .hide_zero = true, .figure = "gpu.memory"},
+	 ROW_ORDER_COUNT},
 	{{{.title = "", .left = true, .expendable = 15}, .cell = cell_life}, ROW_ORDER_COUNT},
 };
 

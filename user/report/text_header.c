@@ -11,6 +11,7 @@
 #include "event/counter_table.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
+#include "rows/gpu_words.h"
 #include "rows/human.h"
 #include "rows/machine_words.h"
 #include "report/text_kind.h"
@@ -416,6 +417,16 @@ static void print_machine(const struct text_report *report, const struct machine
 	print_words(report, "not known:", text);
 }
 
+static void print_gpus(const struct text_report *report)
+{
+	array_foreach(&profile_gpus(report->profile)->devices, device) {
+		char text[MACHINE_TEXT_SIZE];
+
+		gpu_words(device, text, sizeof(text));
+		print_words(report, "GPU:", text);
+	}
+}
+
 void text_header(const struct text_report *report)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
@@ -426,6 +437,7 @@ void text_header(const struct text_report *report)
 	escape_terminal(targets, sizeof(targets), info->targets[0] ? info->targets : "unknown");
 	text_wrap(report->out, report->width, "targets:", LABEL_COLUMNS, targets);
 	print_machine(report, &info->machine);
+	print_gpus(report);
 	print_kinds(report);
 	text_wrap(report->out, report->width, "unwinder:", LABEL_COLUMNS,
 		  unwind_text(info->unwind_mode));

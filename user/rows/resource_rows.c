@@ -105,8 +105,10 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 	if (!err && by == ROWS_BY_REGION)
 		err = rows_work_divide_by_region(&work);
 	err = err ? err : rows_work_add_stacks(&work);
-	if (!err && by != ROWS_BY_REGION)
+	if (!err && by != ROWS_BY_REGION) {
+		rows_work_add_gpus(&work);
 		err = rows_work_add_memory(&work);
+	}
 	if (err) {
 		resource_rows_done(rows);
 		return err;

@@ -21,6 +21,7 @@
 #include "rows/part/row_blockio.h"
 #include "rows/part/row_cpu.h"
 #include "rows/part/row_faults.h"
+#include "rows/part/row_gpu.h"
 #include "rows/part/row_heap.h"
 #include "rows/part/row_memory.h"
 #include "rows/part/row_network.h"
@@ -70,6 +71,8 @@ enum row_known {
 	ROW_HAS_PEAK = 1 << 20,		/* nor this: the kernel knows it of processes */
 	ROW_HAS_MEAN_RSS = 1 << 22,	/* memory was looked at over time */
 	ROW_HAS_FREED = 1 << 21,	/* what is freed of sampled allocations is seen */
+	ROW_HAS_GPU_TIME = 1 << 23,	/* what tells of GPUs knows it of processes */
+	ROW_HAS_GPU_MEMORY = 1 << 24,
 };
 _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");
 
@@ -77,7 +80,7 @@ _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each")
 #define ROW_PART_LIST(X)                                                                           \
 	X(cpu)                                                                                     \
 	X(waits)                                                                                   \
-	X(blockio) X(memory) X(faults) X(heap) X(storage) X(network) ROW_PART_LIST_OF_TEST(X)
+	X(blockio) X(memory) X(faults) X(heap) X(storage) X(network) X(gpu) ROW_PART_LIST_OF_TEST(X)
 /* A test that has a part of its own defines it. */
 #ifndef ROW_PART_LIST_OF_TEST
 #define ROW_PART_LIST_OF_TEST(X)

@@ -59,6 +59,8 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t incarnation, uint32_t ti
 int rows_work_add_account(struct rows_work *work);
 /* Adds stacks to the rows; -ENOMEM. */
 int rows_work_add_stacks(struct rows_work *work);
+/* Adds what processes used of GPUs. */
+void rows_work_add_gpus(struct rows_work *work);
 /* Adds what is known of heaps and of swap; -ENOMEM. */
 int rows_work_add_memory(struct rows_work *work);
 /* Hands the rows over, sorted. */

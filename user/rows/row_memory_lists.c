@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Adds what the lists of heaps and of memory over time say of processes to their rows. */
+/* Adds what the lists of heaps, of memory over time and of GPUs say of processes to their rows. */
 #include "rows/memory_series.h"
 
 #include "base/cleanup.h"
@@ -54,6 +54,17 @@ static void add_mean(struct resource_row *row, const struct memory_row *series)
 	memory->rss_byte_ns += series->byte_ns;
 	memory->mean_rss_bytes = (uint64_t)(memory->rss_byte_ns /
 					    (double)(memory->rss_end_ns - memory->rss_begin_ns));
+}
+
+void rows_work_add_gpus(struct rows_work *work)
+{
+	array_foreach(&profile_gpus(work->profile)->processes, process) {
+		struct resource_row *row = row_of(work, process->pid, process->end_ns);
+
+		row_gpu_add(&work->rows->total, process);
+		if (row)
+			row_gpu_add(row, process);
+	}
 }
 
 int rows_work_add_memory(struct rows_work *work)

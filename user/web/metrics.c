@@ -47,13 +47,15 @@ static const char *const figure_names[METRIC_FIGURES] = {
 	"memory.heap_allocations",
 	"memory.heap_live",
 	"memory.heap_growth",
+	"gpu.time",
+	"gpu.memory",
 };
 
 static bool is_gauge(const char *name)
 {
-	static const char *const gauges[] = {"memory.rss",	   "memory.private",
-					     "memory.swap",	   "memory.heap_live",
-					     "memory.heap_growth", "threads.alive"};
+	static const char *const gauges[] = {
+		"memory.rss",	      "memory.private", "memory.swap", "memory.heap_live",
+		"memory.heap_growth", "threads.alive",	"gpu.memory"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(gauges); i++)
 		if (strcmp(name, gauges[i]) == 0)

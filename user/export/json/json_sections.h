@@ -18,6 +18,8 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
 /* "machine": its energy, heat, frequency and CPU counters; nothing where nobody looked. */
 void json_figures(struct json_writer *writer, const struct profile_info *info);
+/* "gpus"; nothing where there is none. */
+void json_gpus(struct json_writer *writer, const struct profile *profile);
 /* "cpu_limits" and "memory_limits", with the kernel's account. */
 void json_cgroup_limits(struct json_writer *writer, const struct profile *profile);
 /* "targets", "events" with how they were recorded, and "unwinder". */

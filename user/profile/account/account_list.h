@@ -22,6 +22,7 @@
 	X(heaps, struct heap_list)                                                                 \
 	X(memory, struct memory_list)                                                              \
 	X(locks, struct lock_list)                                                                 \
+	X(gpus, struct gpu_list)                                                                   \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads the GPUs while a capture runs, and adds up what they say of each interval. */
+#ifndef PKBPF_LIVE_LIVE_GPU_H
+#define PKBPF_LIVE_LIVE_GPU_H
+
+#include "gpu/gpu_meter.h"
+#include "profile/account/gpu_list.h"
+
+enum live_gpu_mode {
+	LIVE_GPU_AUTO, /* where there is a device */
+	LIVE_GPU_ON,   /* says why where there is none */
+	LIVE_GPU_OFF,
+};
+
+/* Of the interval that runs, or of one that is over. */
+struct live_gpu_figures {
+	struct gpu_list list;
+	uint64_t ended;	   /* users that ended between two looks */
+	uint64_t left_out; /* what had no room */
+};
+
+struct live_gpu {
+	const char *root;	 /* below it /proc is */
+	struct gpu_meter *meter; /* NULL: not looked at */
+	uint64_t next_ns, looked_ns;
+	struct gpu_look last; /* for counters of energy */
+	struct live_gpu_figures figures;
+};
+
+/* root is borrowed: "" on the machine itself. */
+void live_gpu_begin(struct live_gpu *gpu, const char *root, uint64_t now_ns);
+/* Looks when it is time to: each second, or as rarely as keeps it below a hundredth of a CPU. */
+void live_gpu_look(struct live_gpu *gpu, uint64_t now_ns);
+/* The figures of the interval that ends now, for the caller to free; the next one begins. */
+struct live_gpu_figures live_gpu_cut(struct live_gpu *gpu, uint64_t now_ns);
+void live_gpu_done(struct live_gpu *gpu);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds up time and memory of GPUs; rows_work_add_gpus() brings them. */
+#include "rows/part/row_gpu.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "rows/figure.h"
+#include "rows/resource_rows.h"
+
+#define KIB 1024
+
+static bool mean_utilization(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_busy_percent(profile_gpus(rows->profile), ret_value);
+}
+
+static bool memory_share(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_memory_percent(profile_gpus(rows->profile), ret_value);
+}
+
+static const struct figure figures[] = {
+	FIGURE_ROW("gpu", "time", NS, gpu.time_ns, ROW_HAS_GPU_TIME,
+		   "time that GPUs worked for it, each by its busiest kind of engine",
+		   .is_activity = true),
+	FIGURE_ROW("gpu", "share", PERCENT, gpu.share, ROW_HAS_GPU_TIME | ROW_HAS_INTERVAL,
+		   "share of one GPU", .is_rate = true),
+	FIGURE_ROW("gpu", "memory", BYTES, gpu.memory_bytes, ROW_HAS_GPU_MEMORY,
+		   "mean memory in use on GPUs while it had any", .is_level = true),
+	FIGURE_ROW("gpu", "memory_peak", BYTES, gpu.peak_bytes, ROW_HAS_GPU_MEMORY,
+		   "the most memory of one process on a GPU", .is_largest = true, .is_level = true),
+	{
+		.group = "gpu",
+		.name = "util",
+		.unit = FIGURE_PERCENT,
+		.scope = FIGURE_OF_RUN,
+		.of_run = mean_utilization,
+		.summary = "mean utilization of all GPUs",
+	},
+	{
+		.group = "gpu",
+		.name = "memory_share",
+		.unit = FIGURE_PERCENT,
+		.scope = FIGURE_OF_RUN,
+		.of_run = memory_share,
+		.summary = "largest share of a GPU's memory that was in use",
+	},
+};
+
+void row_gpu_add(struct resource_row *row, const struct gpu_process *process)
+{
+	struct row_gpu *gpu = &row->gpu;
+
+	if (process->busy_of_ns) {
+		row->known |= ROW_HAS_GPU_TIME;
+		gpu->time_ns += process->busy_ns;
+	}
+	if (!process->memory_kib.ms)
+		return;
+	if (!(row->known & ROW_HAS_GPU_MEMORY) || process->begin_ns < gpu->begin_ns)
+		gpu->begin_ns = process->begin_ns;
+	if (process->end_ns > gpu->end_ns)
+		gpu->end_ns = process->end_ns;
+	row->known |= ROW_HAS_GPU_MEMORY;
+	gpu->kib_ms += process->memory_kib.sum;
+	if (process->memory_peak > gpu->peak_bytes)
+		gpu->peak_bytes = process->memory_peak;
+}
+
+static void finish(const struct resource_rows *rows, struct resource_row *row)
+{
+	const unsigned int told = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
+	struct row_gpu *gpu = &row->gpu;
+	uint64_t ms = (gpu->end_ns - gpu->begin_ns) / NS_PER_MS;
+
+	/* Where others use a device, this row's share is known to be none. */
+	if (rows_are_of_processes(rows->by))
+		row->known |= rows->total.known & told;
+	if (ms)
+		gpu->memory_bytes = (uint64_t)((double)gpu->kib_ms / (double)ms * (double)KIB);
+	gpu->share = 100 * row_ratio((double)gpu->time_ns, (double)rows->interval_ns);
+}
+
+const struct row_part row_gpu_part = {
+	.figures = figures,
+	.figure_count = ARRAY_SIZE(figures),
+	.finish = finish,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a row used of GPUs. */
+#ifndef PKBPF_ROWS_PART_ROW_GPU_H
+#define PKBPF_ROWS_PART_ROW_GPU_H
+
+#include "rows/part/row_part.h"
+
+struct gpu_process;
+
+struct row_gpu {
+	uint64_t time_ns; /* of all devices */
+	double share;	  /* percent of one device */
+	/* Of memory over time: KiB times milliseconds, and of which time: of processes one after
+	 * the other that of all. */
+	uint64_t kib_ms, begin_ns, end_ns;
+	uint64_t memory_bytes, peak_bytes; /* mean; peak: of one process on one device */
+};
+
+extern const struct row_part row_gpu_part;
+
+void row_gpu_add(struct resource_row *row, const struct gpu_process *process);
+
+#endif
