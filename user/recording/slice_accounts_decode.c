@@ -59,7 +59,7 @@ static void read_stack(struct account_decoding *work, const struct recorded_colu
 	if (place > stacks->count || (!place && column->form == RECORDED_STACK))
 		work->err = -EBADMSG;
 	else
-		account_set_number(column, row, place ? stacks->items[place - 1] : UINT32_MAX);
+		account_set_number(column, row, slice_find_stack(work->slice, place));
 }
 
 static void read_process(struct account_decoding *work, const struct recorded_column *column,

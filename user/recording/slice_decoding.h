@@ -48,6 +48,15 @@ bool slice_has_process(const struct slice_decoding *work, uint32_t pid, const ch
 bool slice_find_process(const struct slice_decoding *work, uint32_t place, uint32_t *ret_id,
 			int *ret_err);
 
+/* place: 1 + place in the table, which is that large; 0: UINT32_MAX. */
+static inline uint32_t slice_find_stack(const struct slice_decoding *work, uint32_t place)
+{
+	return place ? work->stacks.items[place - 1] : UINT32_MAX;
+}
+
+/* Each: -EBADMSG, -ENOMEM. */
+int slice_read_frames(struct slice_decoding *work);
+int slice_read_stacks(struct slice_decoding *work);
 int slice_read_cgroups(struct slice_decoding *work);
 int slice_read_resources(struct slice_decoding *work);
 /* Reads the accounts that distributions name, or the others. */

@@ -34,6 +34,8 @@ void slice_write_rows(struct slice_encoding *work, const struct recorded_table *
 /* 1 + place of an id; 0: none. */
 uint32_t slice_place(const uint32_t *places, size_t count, uint32_t id);
 
+void slice_write_frames(struct slice_encoding *work);
+void slice_write_stacks(struct slice_encoding *work);
 /* Writes the accounts that distributions name, or the others. */
 void slice_write_accounts(struct slice_encoding *work, bool is_named);
 /* Names of the block devices that distributions and accounts name. */
