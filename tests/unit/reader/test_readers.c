@@ -318,7 +318,7 @@ static int want(struct readers *readers, const char *name, int *asked, struct re
 	static char bytes[sizeof(wants) + 2 * READER_MAX_REQUEST_BYTES];
 
 	memcpy(bytes, &wants, sizeof(wants));
-	memcpy(bytes + sizeof(wants), name, strlen(name));
+	snprintf(bytes + sizeof(wants), sizeof(bytes) - sizeof(wants), "%s", name);
 	question.bytes = bytes;
 	question.size = sizeof(wants) + strlen(name);
 	question.open = asked ? open_further : NULL;
