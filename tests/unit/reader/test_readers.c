@@ -353,6 +353,30 @@ static void test_further_files(void **state)
 	readers_stop(readers);
 }
 
+/* Only this program sends orders; a descriptor in one is none that is kept. */
+static void test_orders_leave_nothing_open(void **state)
+{
+	const struct reader_order orders[] = {{.lane = READER_TABLES}, {.lane = READER_LANES}};
+	struct readers *readers;
+	uint32_t before;
+
+	if (geteuid() != 0)
+		skip();
+	readers = begin();
+	require_hello(readers);
+	before = open_files_of(readers->keeper);
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		assert_int_equal(reader_send(readers->control_fd, &orders[i], sizeof(orders[i]),
+					     NULL, 0, STDOUT_FILENO),
+				 0);
+	/* It answers in the order in which it was asked: the reader of this one dies behind them.
+	 */
+	assert_int_equal(ask(readers, DIES, -1, &(struct reader_answer){0}), -EPIPE);
+	require_hello(readers);
+	assert_int_equal(open_files_of(readers->keeper), before);
+	readers_stop(readers);
+}
+
 static void test_time_of_the_dead_counts(void **state)
 {
 	struct readers *readers = begin();
@@ -677,6 +701,7 @@ int main(void)
 		cmocka_unit_test(test_has_no_rights),
 		cmocka_unit_test(test_has_only_its_own_files),
 		cmocka_unit_test(test_further_files),
+		cmocka_unit_test(test_orders_leave_nothing_open),
 		cmocka_unit_test(test_time_of_the_dead_counts),
 		cmocka_unit_test(test_death_costs_one_answer),
 		cmocka_unit_test(test_loop_costs_one_answer),

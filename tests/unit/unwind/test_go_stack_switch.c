@@ -172,6 +172,59 @@ static void asmcgocall_keeps_the_way_back_on_the_new_stack(void **state)
 	assert_int_equal(rows.items[5].rule.aux, 0);
 }
 
+/* sub displacement(%rsp),%rsi, of 32 bits, and the load of the stack's end, of 8. */
+static struct pkbpf_unwind_rule rule_of_way_back(uint8_t end_at, uint32_t distance_at)
+{
+	const uint8_t code[] = {
+		0x48,
+		0x8b,
+		0x66,
+		0x38,	  /* mov 0x38(%rsi),%rsp */
+		CALL_RAX, /* 4 */
+		0x48,
+		0x8b,
+		0x7c,
+		0x24,
+		0x30, /* mov 0x30(%rsp),%rdi */
+		0x48,
+		0x8b,
+		0x77,
+		end_at,
+		0x48,
+		0x2b,
+		0xb4,
+		0x24,
+		(uint8_t)distance_at,
+		(uint8_t)(distance_at >> 8),
+		(uint8_t)(distance_at >> 16),
+		(uint8_t)(distance_at >> 24),
+		0x48,
+		0x89,
+		0xf4, /* mov %rsi,%rsp */
+		RETURN,
+	};
+	struct go_switch_rows rows = read_rows(GO_SWITCH_ASMCGOCALL, code, sizeof(code), one_word);
+
+	for (size_t i = 0; i < rows.count; i++)
+		if (!rows.items[i].is_plain && rows.items[i].rule.cfa == PKBPF_CFA_GO_CALL)
+			return rows.items[i].rule;
+	return (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_UNSUPPORTED};
+}
+
+static void offsets_beyond_what_a_rule_can_say_are_unsupported(void **state)
+{
+	(void)state;
+	assert_int_equal(rule_of_way_back(8, 0x28).cfa, PKBPF_CFA_GO_CALL);
+	assert_int_equal(rule_of_way_back(1, INT16_MAX).cfa, PKBPF_CFA_GO_CALL);
+	assert_int_equal(rule_of_way_back(1, INT16_MAX).go_offset, INT16_MAX);
+	assert_int_equal(rule_of_way_back(8, INT16_MAX + 1).cfa, PKBPF_CFA_UNSUPPORTED);
+	assert_int_equal(rule_of_way_back(8, UINT32_MAX).cfa, PKBPF_CFA_UNSUPPORTED);
+	assert_int_equal(rule_of_way_back(8, 0).cfa, PKBPF_CFA_GO_CALL);
+	/* Without a displacement it is another word. */
+	assert_int_equal(rule_of_way_back(0, 0x28).cfa, PKBPF_CFA_UNSUPPORTED);
+	assert_int_equal(rule_of_way_back(0x80, 0x28).cfa, PKBPF_CFA_UNSUPPORTED);
+}
+
 /* Callers of the vDSO: their frame pointer leads to their frame, whatever the stack. */
 static void others_are_trusted_with_a_frame_only(void **state)
 {
@@ -208,6 +261,7 @@ int main(void)
 		cmocka_unit_test(code_that_was_not_understood_is_said_to_be_unsupported),
 		cmocka_unit_test(morestack_and_mcall_do_not_come_back),
 		cmocka_unit_test(asmcgocall_keeps_the_way_back_on_the_new_stack),
+		cmocka_unit_test(offsets_beyond_what_a_rule_can_say_are_unsupported),
 		cmocka_unit_test(others_are_trusted_with_a_frame_only),
 	};
 

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "paper_process.h"
+#include "unwind/python_merge.h"
 
 #define ANCHOR(address)	    pkbpf_python_anchor_word(address)
 #define PYTHON(number)	    pkbpf_python_word(0x7f0000000000 + (number)*16, number)
@@ -117,6 +118,23 @@ static void python_frames_above_the_cut_of_the_native_stack_follow_a_mark(void *
 	result = WALK(&paper, python);
 	assert_int_equal(result.end, PKBPF_END_NO_MAPPING);
 	assert_stack(&paper, &result, expected, ARRAY_SIZE(expected));
+}
+
+static void frames_end_at_the_limit_of_the_stack(void **state)
+{
+	const uint64_t words[] = {ANCHOR(STACK), PYTHON(1), PYTHON(2), PYTHON(3), PYTHON(4)};
+	uint64_t ips[] = {NATIVE(0), 0, 0, 7};
+	struct python_merge_stack stack = {.ips = ips, .depth = 1, .limit = 3};
+	struct python_merge merge;
+
+	python_merge_init(&merge, words, ARRAY_SIZE(words));
+	python_merge_push(&merge, STACK + 8, &stack);
+	assert_int_equal(stack.depth, 3);
+	assert_int_equal(ips[2], PYTHON(2));
+	assert_int_equal(ips[3], 7);
+	python_merge_push_rest(&merge, NULL, true, &stack);
+	assert_int_equal(stack.depth, 3);
+	assert_int_equal(ips[3], 7);
 }
 
 static void an_anchor_elsewhere_is_never_enclosed(void **state)
@@ -274,6 +292,7 @@ int main(void)
 		cmocka_unit_test(runs_whose_frame_was_skipped_follow_one_by_one),
 		cmocka_unit_test(an_empty_run_leaves_the_native_frame_alone),
 		cmocka_unit_test(python_frames_above_the_cut_of_the_native_stack_follow_a_mark),
+		cmocka_unit_test(frames_end_at_the_limit_of_the_stack),
 		cmocka_unit_test(an_anchor_elsewhere_is_never_enclosed),
 		cmocka_unit_test(more_frames_than_there_is_room_for_are_left_out),
 		cmocka_unit_test(frames_of_several_interpreters_take_turns),
