@@ -239,6 +239,7 @@ struct pkbpf_lock_tid {
 enum {
 	PKBPF_EVENT_LOCK = 16,	    /* struct pkbpf_event_lock */
 	PKBPF_EVENT_LOCK_PART = 17, /* struct pkbpf_event_lock_part */
+	PKBPF_EVENT_DEADLOCK = 18,  /* struct pkbpf_event_deadlock */
 };
 
 #define PKBPF_LOCK_NAME_SIZE 128
@@ -269,5 +270,22 @@ struct pkbpf_event_lock_part {
 	__u64 count, ns;
 	char comm[PKBPF_COMM_SIZE];
 };
+
+/* A thread of a cycle in which each waits for a lock that the next one holds; `count` records. */
+struct pkbpf_event_deadlock {
+	struct pkbpf_event_header header;
+	__u64 address;	/* of the lock */
+	__u64 stack_id; /* of its wait; 0: none */
+	__u64 wait_ns;	/* so far */
+	__u32 pid, tid;
+	__u32 cycle; /* tid of the first thread */
+	__u32 index, count;
+	__u32 behind; /* threads outside of the cycle that wait for it */
+	__u32 class;  /* enum pkbpf_lock_class */
+	__u32 reserved;
+	char comm[PKBPF_COMM_SIZE];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_deadlock) == 16 + 24 + 32 + PKBPF_COMM_SIZE, "wire size");
 
 #endif

@@ -31,6 +31,16 @@ int lock_part_event_check(const struct pkbpf_event_header *header)
 	return 0;
 }
 
+int deadlock_event_check(const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_deadlock *thread = (const void *)header;
+
+	if (header->size < sizeof(*thread) || !thread->class ||
+	    thread->class >= PKBPF_LOCK_CLASSES || !thread->tid || thread->index >= thread->count)
+		return -EBADMSG;
+	return 0;
+}
+
 int lock_event_encode(struct event_buffer *buffer, const struct pkbpf_event_lock *lock,
 		      const struct pkbpf_histogram_bucket *buckets)
 {
@@ -59,6 +69,20 @@ int lock_part_event_encode(struct event_buffer *buffer, const struct pkbpf_event
 		return -ENOMEM;
 	header = record->header;
 	*record = *part;
+	record->header = header;
+	return 0;
+}
+
+int deadlock_event_encode(struct event_buffer *buffer, const struct pkbpf_event_deadlock *thread)
+{
+	struct pkbpf_event_deadlock *record = event_buffer_add(
+		buffer, sizeof(*record), PKBPF_EVENT_DEADLOCK, 0, thread->header.time_ns);
+	struct pkbpf_event_header header;
+
+	if (!record)
+		return -ENOMEM;
+	header = record->header;
+	*record = *thread;
 	record->header = header;
 	return 0;
 }

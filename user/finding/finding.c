@@ -206,11 +206,12 @@ static void say_too_short(const struct resource_rows *rows, struct findings *fin
 
 void findings_find(const struct resource_rows *rows, struct findings *ret_findings)
 {
-	static void (*const finders[])(const struct analysis *analysis,
-				       struct findings *findings) = {
-		find_memory, find_cpu,	 find_locks, find_waits,   find_storage,
-		find_peers,  find_calls, find_host,  find_healthy, /* which looks at the others */
-	};
+	static void (*const finders[])(const struct analysis *analysis, struct findings *findings) =
+		{
+			find_memory, find_cpu,	   find_deadlocks, find_locks,
+			find_waits,  find_storage, find_peers,	   find_calls,
+			find_host,   find_healthy, /* which looks at the others */
+		};
 	struct analysis analysis;
 
 	*ret_findings = (struct findings){0};

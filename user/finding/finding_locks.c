@@ -251,7 +251,8 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
 	finding.cost = finding_cost(analysis->rows, waits->time_ns);
-	if (finding.severity < ACTIVE_PERCENT)
+	if (finding.severity < ACTIVE_PERCENT ||
+	    (is_kept && activity_has_deadlock(analysis, activity)))
 		return;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", row->cause);

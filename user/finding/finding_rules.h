@@ -32,6 +32,10 @@
 	    "50 per second: to start one takes about 1 ms, so fewer use less than a twentieth of " \
 	    "a CPU",                                                                               \
 	    "start, end, parent and CPU time of each process")                                     \
+	ROW(deadlock, "threads wait for each other's locks",                                       \
+	    "each: they wait until the program ends",                                              \
+	    "of threads that have not run for a second, the word of the lock that each waits for " \
+	    "without a time-out: it names the owner, and the owners make a cycle")                 \
 	ROW(lock_bound, "threads wait for a lock that others hold",                                \
 	    "a fifth of the active time: halving less would change little",                        \
 	    "waits whose stack is in a function that takes a lock; \"released by\" needs sampled " \
@@ -160,6 +164,9 @@ struct finding finding_new(enum finding_rule_number rule);
 
 /* Each offers the findings of its subject. */
 void find_locks(const struct analysis *analysis, struct findings *findings);
+/* Also of one process that lock_bound would name: does its threads' deadlock explain its waits? */
+void find_deadlocks(const struct analysis *analysis, struct findings *findings);
+bool activity_has_deadlock(const struct analysis *analysis, const struct activity *activity);
 void find_waits(const struct analysis *analysis, struct findings *findings);
 void find_peers(const struct analysis *analysis, struct findings *findings);
 void find_cpu(const struct analysis *analysis, struct findings *findings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Adds waits for locks to their locks, holders and stacks. */
+/* Adds waits for locks to their locks, holders and stacks, and threads of deadlocks. */
 #include <errno.h>
 #include <string.h>
 
@@ -92,4 +92,36 @@ int aggregator_take_lock_part(struct aggregator *aggregator,
 	if (err || record->kind != PKBPF_LOCK_SITE)
 		return err;
 	return add_row(aggregator, slice, record, stack);
+}
+
+int aggregator_take_deadlock(struct aggregator *aggregator, const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_deadlock *record = (const void *)header;
+	struct profile *slice = aggregator_slice(aggregator, header->time_ns);
+	const struct numbered_stack *stack;
+	struct deadlock_thread thread;
+	int err = deadlock_event_check(header);
+
+	if (err)
+		return err;
+	if (!process_table_get_late(aggregator->processes, record->pid, ""))
+		return -ENOMEM;
+	stack = record->stack_id
+			? aggregator_find_stack(aggregator, record->stack_id, header->time_ns)
+			: NULL;
+	thread = (struct deadlock_thread){
+		.address = record->address,
+		.wait_ns = record->wait_ns,
+		.pid = record->pid,
+		.tid = record->tid,
+		.cycle = record->cycle,
+		.index = record->index,
+		.count = record->count,
+		.behind = record->behind,
+		.class = record->class,
+		.stack = stack ? aggregator_stack_in(aggregator, slice, stack->stack)
+			       : DEADLOCK_NO_STACK,
+	};
+	memcpy(thread.comm, record->comm, sizeof(record->comm));
+	return deadlock_list_add(profile_deadlocks(slice), &thread);
 }

@@ -19,6 +19,7 @@
 #include "profile/account/gpu_list.h"
 #include "profile/account/heap_list.h"
 #include "profile/account/machine_figures.h"
+#include "profile/account/deadlock_list.h"
 #include "profile/account/lock_list.h"
 #include "profile/account/memory_list.h"
 #include "profile/account/moment_list.h"

@@ -34,6 +34,7 @@
 	X(PEER, peer)                                                                              \
 	X(LOCK, lock)                                                                              \
 	X(LOCK_PART, lock_part)                                                                    \
+	X(DEADLOCK, deadlock)                                                                      \
 	X(REGION, region)                                                                          \
 	X(REGION_NAME, region_name)                                                                \
 	X(SLOW_REGION, slow_region)                                                                \

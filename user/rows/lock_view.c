@@ -70,6 +70,29 @@ static void find_functions(const struct function_table *functions, const struct 
 		share->leaf = leaf;
 }
 
+char *lock_place_of_stack(char text[LOCK_PLACE_TEXT_SIZE], const struct function_table *functions,
+			  const struct profile *profile, uint32_t stack)
+{
+	uint32_t ids[STACK_FUNCTIONS];
+	size_t count = function_table_stack(functions, profile, stack, ids, STACK_FUNCTIONS);
+	const struct function *inner = NULL, *outer = NULL;
+
+	for (size_t i = 0; i < count && i < STACK_FUNCTIONS && !outer; i++) {
+		const struct function *function = function_table_get(functions, ids[i]);
+
+		if (function_is_outside(function) || is_of_library(function))
+			continue;
+		outer = inner ? function : NULL;
+		inner = inner ? inner : function;
+	}
+	text[0] = '\0';
+	if (outer)
+		text_append(text, LOCK_PLACE_TEXT_SIZE, "%s > ", outer->name);
+	if (inner)
+		text_append(text, LOCK_PLACE_TEXT_SIZE, "%s", inner->name);
+	return text;
+}
+
 static int compare_ns(const void *left, const void *right)
 {
 	const struct lock_share *a = left, *b = right;

@@ -41,6 +41,12 @@ int lock_views_make(struct lock_views *views, const struct profile *profile,
 		    const struct function_table *functions);
 void lock_views_done(struct lock_views *views);
 
+#define LOCK_PLACE_TEXT_SIZE 320
+/* The two innermost functions of the program in a stack: "transfer > lock_account". Inside of them
+ * is the C library, which waits. "": none is known. Not escaped. */
+char *lock_place_of_stack(char text[LOCK_PLACE_TEXT_SIZE], const struct function_table *functions,
+			  const struct profile *profile, uint32_t stack);
+
 /* What its holders are: "held by", or of a lock that names no owner "last taken by". */
 const char *lock_view_held(const struct lock_view *view);
 

@@ -242,6 +242,32 @@ static void parts_that_cannot_be_are_refused(void **state)
 	assert_int_equal(lock_part_event_check(&part.header), -EBADMSG);
 }
 
+static void deadlocks_that_cannot_be_are_refused(void **state)
+{
+	const struct pkbpf_event_deadlock sound = {.header = {.size = sizeof(sound)},
+						   .class = PKBPF_LOCK_MUTEX,
+						   .tid = 7,
+						   .index = 1,
+						   .count = 2};
+	struct pkbpf_event_deadlock thread = sound;
+
+	(void)state;
+	assert_int_equal(deadlock_event_check(&thread.header), 0);
+	thread.index = 2;
+	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
+	thread = sound;
+	thread.tid = 0;
+	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
+	thread = sound;
+	thread.class = PKBPF_LOCK_NONE;
+	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
+	thread.class = PKBPF_LOCK_CLASSES;
+	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
+	thread = sound;
+	thread.header.size--;
+	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +276,7 @@ int main(void)
 		cmocka_unit_test(any_words_have_a_class_and_a_possible_owner),
 		cmocka_unit_test(records_that_cannot_be_are_refused),
 		cmocka_unit_test(parts_that_cannot_be_are_refused),
+		cmocka_unit_test(deadlocks_that_cannot_be_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

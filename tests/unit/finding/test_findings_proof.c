@@ -288,6 +288,68 @@ static void holders_of_a_followed_lock_are_named(void **state)
 	assert_string_equal(finding_of(&findings, "lock_bound")->by, "");
 }
 
+/* Threads of process 5 in a cycle; behind: further ones that wait. */
+static struct findings locked_up(uint32_t threads, uint32_t behind, bool is_cut)
+{
+	struct fake_profile fake;
+	size_t rows;
+
+	begin(&fake, 0);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, threads, 10 * SECOND, 1,
+		      FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LIBC_LOCK, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	for (uint32_t i = is_cut; i < threads; i++) {
+		struct deadlock_thread thread = {
+			.address = 0x1000 + 64 * i,
+			.wait_ns = 10 * SECOND - i * MS,
+			.pid = 5,
+			.tid = 60 + i,
+			.cycle = 60,
+			.index = i,
+			.count = threads,
+			.behind = behind,
+			.class = i % 2 ? PKBPF_LOCK_RWLOCK : PKBPF_LOCK_MUTEX,
+			.stack = i ? DEADLOCK_NO_STACK : profile_rows(fake.profile, &rows)->stack,
+		};
+
+		assert_int_equal(deadlock_list_add(profile_deadlocks(fake.profile), &thread), 0);
+	}
+	return findings_of(&fake);
+}
+
+static void a_deadlock_is_told_with_its_threads(void **state)
+{
+	struct findings findings = locked_up(2, 1, false);
+	const struct finding *finding = finding_of(&findings, "deadlock");
+
+	(void)state;
+	assert_string_equal(finding->cause, "deadlock of 2 threads");
+	assert_string_equal(finding->by,
+			    "thread 60 waits in `main > exec_query` for a mutex held by 61, "
+			    "61 for a rwlock held by 60");
+	assert_string_equal(finding->evidence,
+			    "none of them has run for 10.0 s, 1 more thread waits for them");
+	assert_int_equal(finding->pid, 5);
+	assert_true(finding->is_alarm);
+	/* It says all that the rule about locks would. */
+	assert_null(finding_of(&findings, "lock_bound"));
+	findings = locked_up(6, 0, false);
+	finding = finding_of(&findings, "deadlock");
+	assert_non_null(strstr(finding->by, "63 for a rwlock held by 64, and so on"));
+	assert_string_equal(finding->evidence, "none of them has run for 10.0 s");
+	findings = locked_up(1, 2, false);
+	finding = finding_of(&findings, "deadlock");
+	assert_string_equal(finding->cause, "deadlock of a thread with itself");
+	assert_string_equal(finding->by,
+			    "thread 60 waits in `main > exec_query` for a mutex that it holds");
+	assert_string_equal(finding->evidence,
+			    "it has not run for 10.0 s, 2 more threads wait for it");
+	/* A part of a cycle is none. */
+	findings = locked_up(3, 0, true);
+	assert_null(finding_of(&findings, "deadlock"));
+}
+
 static void a_stopped_process_is_told(void **state)
 {
 	struct fake_profile fake;
@@ -411,6 +473,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_of_a_database_only_in_its_own_file),
 		cmocka_unit_test(holders_of_a_followed_lock_are_named),
 		cmocka_unit_test(a_holder_is_told_only_where_one_thread_at_a_time_can_have_held_it),
+		cmocka_unit_test(a_deadlock_is_told_with_its_threads),
 		cmocka_unit_test(a_stopped_process_is_told),
 		cmocka_unit_test(nothing_limits_what_sleeps_but_of_other_waits_it_is_not_known),
 		cmocka_unit_test(a_process_that_a_limit_holds_back_does_not_wait_for_others),

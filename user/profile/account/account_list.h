@@ -23,6 +23,7 @@
 	X(memory, struct memory_list)                                                              \
 	X(locks, struct lock_list)                                                                 \
 	X(gpus, struct gpu_list)                                                                   \
+	X(deadlocks, struct deadlock_list)                                                         \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

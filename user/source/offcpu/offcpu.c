@@ -15,6 +15,7 @@
 #include "capture/kernel/kernel_types.h"
 #include "capture/tracing_program.h"
 #include "source/offcpu/offcpu_blocked.h"
+#include "source/offcpu/offcpu_deadlocks.h"
 #include "source/offcpu/offcpu_governor.h"
 #include "source/offcpu/offcpu_locks.h"
 #include "source/offcpu/offcpu_tables.h"
@@ -55,6 +56,7 @@ struct source {
 	uint64_t last_judged; /* the last program overhead that the governor has used */
 	uint64_t next_visit_ns;
 	struct offcpu_wakers wakers;
+	struct offcpu_deadlocks deadlocks;
 };
 
 static void offcpu_detach(struct source *source);
@@ -66,6 +68,7 @@ static void offcpu_free(struct source *source)
 	offcpu_blocked_free(source->blocked);
 	offcpu_locks_free(source->locks);
 	offcpu_tables_free(source->tables);
+	offcpu_deadlocks_done(&source->deadlocks);
 	event_buffer_done(&source->buffer);
 	free(source);
 }
@@ -278,16 +281,32 @@ static int offcpu_poll(struct source *source)
 	return err;
 }
 
+/* Of targets: all threads of a machine are too many to be looked at. What is not known is none. */
+static void look_for_deadlocks(struct source *source, uint64_t now_ns)
+{
+	const struct session_options *options = session_options(source->session);
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS &&
+	    offcpu_deadlocks_look(&source->deadlocks, source->tables, now_ns) < 0)
+		source->deadlocks.threads.count = 0;
+	if (source->deadlocks.left_out)
+		log_info(options->log,
+			 "deadlocks: %u threads that wait were not looked at, beyond the first %u",
+			 source->deadlocks.left_out, OFFCPU_DEADLOCK_THREADS);
+}
+
 static int offcpu_cut(struct source *source, uint64_t until_ns)
 {
 	int err;
 
+	look_for_deadlocks(source, until_ns);
 	send_blocked(source);
 	source->last_drain_ns = until_ns;
 	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.cut_ns, until_ns,
 			 __ATOMIC_RELEASE);
 	err = offcpu_tables_cut(source->tables, until_ns, &source->buffer);
 	err = err ? err : offcpu_locks_cut(source->locks, &source->buffer);
+	err = err ? err : offcpu_deadlocks_send(&source->deadlocks, &source->buffer);
 	send(source);
 	return err;
 }
@@ -306,6 +325,8 @@ static int offcpu_look(struct source *source, enum source_edge edge, struct erro
 	if (edge == SOURCE_EDGE_ENDING && !source->blocked &&
 	    offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());
+	if (edge == SOURCE_EDGE_ENDING)
+		look_for_deadlocks(source, clock_now_ns());
 	return 0;
 }
 
@@ -354,6 +375,7 @@ static void offcpu_detach(struct source *source)
 	/* The stream counts records that are missing for lack of memory. */
 	offcpu_tables_drain(source->tables, &source->buffer);
 	offcpu_locks_drain(source->locks, &source->buffer);
+	offcpu_deadlocks_send(&source->deadlocks, &source->buffer);
 	send(source);
 }
 
