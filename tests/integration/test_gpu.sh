@@ -50,4 +50,59 @@ begin "not wanted"
 with_tree "$pkbpf" -q -e cpu -d 200ms --gpu off -o out.json >said 2>&1 || fail "status $?"
 grep -q '"gpus"' out.json && fail "it was looked at all the same"
 
+# The process that runs the library has no rights: it has to reach the file.
+chmod 755 "$work"
+mkdir -p lib && cp "$workloads/libnvidia-ml.so.1" lib/ && chmod -R a+rX lib
+
+begin "NVIDIA, by a library with known figures"
+sh -c 'while :; do :; done' &
+user=$!
+cleanup() { kill $user; }
+nvidia() { # BEHAVIOUR ARGUMENTS…
+	local behaviour=$1
+	shift
+	LD_LIBRARY_PATH=$work/lib NVML_STAND_IN=$behaviour NVML_STAND_IN_PID=$user "$pkbpf" -q -e cpu --gpu on "$@"
+}
+nvidia sound -d 3 -o out.json -o out.txt -o out.csv >said 2>&1 || fail "status $?"
+checker - $user <<'CHECK'
+import csv, json, sys
+user = int(sys.argv[1])
+report = json.load(open("out.json"))
+gpus = {gpu["id"]: gpu for gpu in report["gpus"]}
+first, second = gpus["0000:3b:00.0"], gpus["0000:af:00.0"]
+assert first["driver"] == "nvidia" and first["name"] == "Stand-in T4", first
+assert first["util_percent"] == 40 and second["util_percent"] == 0, gpus
+assert first["memory_mean_bytes"] == 4 << 30 and first["memory_total_bytes"] == 16 << 30, first
+assert abs(first["power_watts"] - 61) < 0.1 and abs(second["power_watts"] - 10) < 0.1, gpus
+assert first["temperature_max_celsius"] == 65 and first["clock_mean_hz"] == 1590000000, first
+assert first["throttled_percent"] == {"heat": 0, "power": 100, "other": 0}, first
+[process] = first["processes"]
+assert process["pid"] == user and process["comm"] == "sh", process
+assert process["memory_mean_bytes"] == process["memory_peak_bytes"] == 3 << 30, process
+row = next(row for row in report["rows"] if row.get("pid") == user)
+assert row["gpu"]["memory_bytes"] == 3 << 30, row["gpu"]
+assert 0 < row["gpu"]["share_percent"] < 36, row["gpu"]
+assert report["total"]["gpu"]["memory_bytes"] == 3 << 30, report["total"]["gpu"]
+line = next(line for line in csv.DictReader(open("out.csv")) if line["pid"] == str(user))
+assert int(line["gpu.memory_bytes"]) == 3 << 30, line
+CHECK
+grep -q "GPU 0000:3b:00.0 (nvidia, Stand-in T4): 40% busy, memory at most 4.00 GiB of 16.0 GiB" out.txt ||
+	fail "the report lacks it: $(head -n 8 out.txt)"
+
+begin "a library that crashes, and one that is not there: the rest is whole"
+nvidia crashes -d 4 -o out.json >said 2>&1 || fail "status $?"
+nvidia none -d 1 -o none.json >said 2>&1 || fail "status $?"
+checker - <<'CHECK'
+import json
+for name in ("out.json", "none.json"):
+    report = json.load(open(name))
+    assert report["rows"] and report["events"], name
+missing = " ".join(gpu.get("missing", "") for gpu in json.load(open("none.json"))["gpus"])
+assert "NVML finds no device: Driver Not Loaded (9)" in missing, missing
+CHECK
+
+begin "doctor"
+"$pkbpf" doctor >out 2>&1
+grep -q "figures of GPUs" out || fail "it says nothing"
+
 conclude

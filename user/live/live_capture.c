@@ -203,7 +203,7 @@ static int begin_interval(struct live_capture *live, struct error *error)
 	if (live->options.machine)
 		live_machine_begin(&live->machine, "", &live->options.counted, clock_now_ns());
 	if (live->options.gpu != LIVE_GPU_OFF)
-		live_gpu_begin(&live->gpu, "", clock_now_ns());
+		live_gpu_begin(&live->gpu, "", live->options.nvml, clock_now_ns());
 	live->start_cpu_ns = live_cpu_ns(live);
 	live_overhead_begin(live);
 	return live_memory_begin(live, error);

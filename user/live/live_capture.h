@@ -19,6 +19,7 @@ struct live_capture_options {
 	uint64_t debuginfod_limit_ns; /* 0: no servers are asked for debug files */
 	bool machine;		      /* energy, temperature, frequency of the machine */
 	enum live_gpu_mode gpu;
+	struct nvml_keeper *nvml;    /* borrowed; NULL: NVML is not asked */
 	struct live_counted counted; /* counters of the CPUs */
 	uint32_t user_uid;	     /* the user behind sudo, 0: none */
 	uint32_t user_gid;

@@ -17,9 +17,10 @@ struct span {
 	uint64_t begin_ns, end_ns;
 };
 
+/* Those of spans that follow each other add up to that of all. */
 static uint64_t span_ms(const struct span *span)
 {
-	return (span->end_ns - span->begin_ns) / NS_PER_MS;
+	return span->end_ns / NS_PER_MS - span->begin_ns / NS_PER_MS;
 }
 
 static void add_level(struct gpu_level *level, uint64_t value, uint64_t ms)
@@ -171,9 +172,23 @@ static void look_now(struct live_gpu *gpu, uint64_t now_ns)
 	gpu->looked_ns = now_ns;
 }
 
-void live_gpu_begin(struct live_gpu *gpu, const char *root, uint64_t now_ns)
+struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, const struct log *log)
 {
-	*gpu = (struct live_gpu){.root = root, .meter = gpu_meter_new(root)};
+	const struct nvml_keeper_options options = {.library = NULL};
+	struct nvml_keeper *keeper = NULL;
+	struct error error;
+
+	if (mode == LIVE_GPU_OFF || (mode == LIVE_GPU_AUTO && !gpu_meter_has_nvidia("")))
+		return NULL;
+	if (nvml_keeper_start(&options, &keeper, &error) < 0)
+		log_warning(log, "%s", error.text);
+	return keeper;
+}
+
+void live_gpu_begin(struct live_gpu *gpu, const char *root, struct nvml_keeper *nvml,
+		    uint64_t now_ns)
+{
+	*gpu = (struct live_gpu){.root = root, .meter = gpu_meter_new(root, nvml)};
 	live_gpu_look(gpu, now_ns);
 }
 

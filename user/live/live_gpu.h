@@ -3,6 +3,7 @@
 #ifndef PKBPF_LIVE_LIVE_GPU_H
 #define PKBPF_LIVE_LIVE_GPU_H
 
+#include "base/log.h"
 #include "gpu/gpu_meter.h"
 #include "profile/account/gpu_list.h"
 
@@ -27,8 +28,12 @@ struct live_gpu {
 	struct live_gpu_figures figures;
 };
 
-/* root is borrowed: "" on the machine itself. */
-void live_gpu_begin(struct live_gpu *gpu, const char *root, uint64_t now_ns);
+/* Who asks NVIDIA's library, where its driver is loaded, or always with LIVE_GPU_ON; NULL: nobody.
+ * While the program has one thread, and the rights that it gives up later. */
+struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, const struct log *log);
+/* root and nvml are borrowed: "" on the machine itself; NULL: NVML is not asked. */
+void live_gpu_begin(struct live_gpu *gpu, const char *root, struct nvml_keeper *nvml,
+		    uint64_t now_ns);
 /* Looks when it is time to: each second, or as rarely as keeps it below a hundredth of a CPU. */
 void live_gpu_look(struct live_gpu *gpu, uint64_t now_ns);
 /* The figures of the interval that ends now, for the caller to free; the next one begins. */

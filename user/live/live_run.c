@@ -48,6 +48,7 @@ struct live_run {
 	struct cgroup_paths cgroups;
 	struct container_watch *containers; /* NULL: none were asked for */
 	struct readers *readers;	    /* NULL: this process reads files of targets */
+	struct nvml_keeper *nvml;	    /* NULL: NVML is not asked */
 	struct live_capture *capture;
 	uint64_t next_slice_ns, next_interval_ns; /* cuts that are due; UINT64_MAX: none */
 	uint64_t interval_end_ns;		  /* of the interval that is handed on */
@@ -292,6 +293,7 @@ int live_run_start(struct live_run *run, struct error *error)
 		.trace_ns = options->trace_ns,
 		.machine = options->want_resources,
 		.counted = choose_counted(run),
+		.nvml = run->nvml,
 		.gpu = options->want_resources ? options->gpu : LIVE_GPU_OFF,
 		.names_ns = options->every_ns >= LONG_INTERVAL_NS
 				    ? options->every_ns - NAMES_EARLY_NS
@@ -318,6 +320,8 @@ void live_run_keep_apart(struct live_run *run)
 {
 	const char *wanted = secure_getenv("PKBPF_READERS");
 
+	if (run->options.want_resources)
+		run->nvml = live_gpu_ask_nvml(run->options.gpu, run->options.log);
 	if (!wanted || strcmp(wanted, "0") != 0)
 		run->readers = live_readers_start(run->options.log);
 }
@@ -599,6 +603,7 @@ void live_run_free(struct live_run *run)
 		return;
 	live_capture_free(run->capture);
 	readers_stop(run->readers);
+	nvml_keeper_stop(run->nvml);
 	command_free(run->command);
 	run_watch_free(run->watch);
 	container_watch_free(run->containers);

@@ -100,7 +100,7 @@ static void reads_sensors_of_amdgpu(void **state)
 	add_file(&tree, "card1", "hwmon/hwmon4/power1_average", "61000000\n");
 	add_file(&tree, "card1", "hwmon/hwmon4/temp1_input", "65000\n");
 	add_file(&tree, "card1", "hwmon/hwmon4/freq1_input", "1900000000\n");
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	gpu_meter_look(meter, S, &look);
 	assert_int_equal(look.device_count, 1);
 	device = device_of(&look, AMD);
@@ -133,7 +133,7 @@ static void reads_sensors_of_intel(void **state)
 	add_file(&tree, "card0", "hwmon/hwmon2/energy1_input", "123456789\n");
 	add_file(&tree, "card0", "hwmon/hwmon2/temp1_input", "999999999\n");
 	add_file(&tree, "card0", "gpu_busy_percent", "250\n");
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	gpu_meter_look(meter, S, &look);
 	device = device_of(&look, INTEL);
 	assert_int_equal(device->known, GPU_HAS_CLOCK | GPU_HAS_THROTTLE | GPU_HAS_ENERGY);
@@ -172,7 +172,7 @@ static void divides_a_device_among_processes(void **state)
 	tell_amd(&tree, 12, 3, 3, 900, 1);
 	temp_tree_file(&tree, "proc/13/fdinfo/0", "pos: 0\n");
 	temp_tree_link(&tree, "proc/13/fd/0", "/dev/null");
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	gpu_meter_look(meter, S, &look);
 	assert_int_equal(look.uses.count, 2);
 	assert_int_equal(use_of(&look, AMD, 10)->busy_ns, 0);
@@ -206,7 +206,7 @@ static void counts_clients_that_come_and_go(void **state)
 	add_card(&tree, "card0", "amdgpu", AMD);
 	open_device(&tree, 10, 4);
 	tell_amd(&tree, 10, 4, 1, 9 * S, 100);
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	gpu_meter_look(meter, S, &look);
 	gpu_look_clear(&look);
 	/* A counter that goes back catches up; a client that is new has all its time inside, and
@@ -253,7 +253,7 @@ static void reads_cycles_and_several_engines_of_a_kind(void **state)
 	add_card(&tree, "card0", "xe", INTEL);
 	open_device(&tree, 10, 4);
 	tell(&tree, 10, 4, first);
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	gpu_meter_look(meter, S, &look);
 	gpu_look_clear(&look);
 	tell(&tree, 10, 4, second);
@@ -275,7 +275,7 @@ static void tells_nothing_where_nothing_is(void **state)
 
 	temp_tree_init(&tree);
 	temp_tree_folder(&tree, "proc/10/fd");
-	meter = gpu_meter_new(tree.root);
+	meter = gpu_meter_new(tree.root, NULL);
 	assert_false(gpu_meter_has_drm(tree.root));
 	gpu_meter_look(meter, S, &look);
 	assert_int_equal(look.device_count, 0);

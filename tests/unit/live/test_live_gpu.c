@@ -47,7 +47,7 @@ static void figures_are_those_of_their_interval(void **state)
 	temp_tree_folder(&tree, "dev/dri/by-path");
 	temp_tree_link(&tree, "proc/10/fd/3", "/dev/dri/renderD128");
 	set(&tree, "10000000\n", "1073741824\n", "50000\n", 100 * S);
-	live_gpu_begin(&gpu, tree.root, S);
+	live_gpu_begin(&gpu, tree.root, NULL, S);
 	set(&tree, "20000000\n", "2147483648\n", "80000\n", 101 * S);
 	/* Not yet time to look. */
 	live_gpu_look(&gpu, S + 1);
@@ -98,7 +98,7 @@ static void a_device_that_shows_a_picture_is_none(void **state)
 	temp_tree_init(&tree);
 	temp_tree_file(&tree, DEVICE "uevent", "DRIVER=bochs-drm\nPCI_SLOT_NAME=0000:00:01.0\n");
 	temp_tree_folder(&tree, "dev/dri/by-path");
-	live_gpu_begin(&gpu, tree.root, S);
+	live_gpu_begin(&gpu, tree.root, NULL, S);
 	figures = live_gpu_cut(&gpu, 2 * S);
 	assert_int_equal(figures.list.devices.count, 0);
 	assert_int_equal(figures.left_out, 0);

@@ -19,6 +19,7 @@
 #include "capture/kernel/namespace.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
+#include "gpu/gpu_found.h"
 #include "machine/energy.h"
 #include "machine/frequency.h"
 #include "machine/temperature.h"
@@ -305,6 +306,11 @@ static bool probe_frequency(struct error *error)
 	return frequency_read("", &frequency, error);
 }
 
+static bool probe_gpu(struct error *error)
+{
+	return gpu_found("", error);
+}
+
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL},
 	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL},
@@ -347,6 +353,8 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 				    "everything but degrees and throttling in bench"},
 	[CAPABILITY_FREQUENCY] = {"frequency of CPUs", false, probe_frequency,
 				  "everything but the frequency in bench"},
+	[CAPABILITY_GPU] = {"figures of GPUs", false, probe_gpu,
+			    "everything but what GPUs do and who uses them"},
 };
 
 const struct capability_ops *capability_get(enum capability capability)

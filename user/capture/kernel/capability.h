@@ -26,6 +26,7 @@ enum capability {
 	CAPABILITY_ENERGY,		     /* what the machine takes is measured */
 	CAPABILITY_TEMPERATURE,		     /* of a CPU */
 	CAPABILITY_FREQUENCY,		     /* of the CPUs */
+	CAPABILITY_GPU,			     /* some has figures */
 	CAPABILITY_COUNT,
 };
 

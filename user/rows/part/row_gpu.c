@@ -71,7 +71,7 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
 	const unsigned int told = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
 	struct row_gpu *gpu = &row->gpu;
-	uint64_t ms = (gpu->end_ns - gpu->begin_ns) / NS_PER_MS;
+	uint64_t ms = gpu->end_ns / NS_PER_MS - gpu->begin_ns / NS_PER_MS;
 
 	/* Where others use a device, this row's share is known to be none. */
 	if (rows_are_of_processes(rows->by))
