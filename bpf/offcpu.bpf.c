@@ -343,6 +343,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		complete_exit(task);
 		return;
 	}
+	if (offcpu_config.trace_ns)
+		cause_begin(slot);
 	thread->run_delay_ns = task->sched_info.run_delay;
 	thread->ran_ns = task->se.sum_exec_runtime;
 	if (preempted || !task_state) {

@@ -6,6 +6,7 @@
 #include "shared.bpf.h"
 
 #include <pkbpf/offcpu.h>
+#include <pkbpf/trace.h>
 
 /* The source sets all sizes before the object is loaded. */
 
@@ -60,6 +61,14 @@ struct offcpu_last_switch_map { /* time of this CPU's last switch in the interva
 	__type(value, __u64);
 };
 
+struct offcpu_causes_map { /* with a trace, as many as threads */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_wait_cause);
+};
+
+extern struct offcpu_causes_map offcpu_causes SEC(".maps");
 extern struct offcpu_threads_map offcpu_threads SEC(".maps");
 extern struct offcpu_rows_map offcpu_rows SEC(".maps");
 extern struct offcpu_row_index_map offcpu_row_index SEC(".maps");
@@ -143,6 +152,15 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 	if (!offcpu_control.had_no_room)
 		offcpu_control.had_no_room = 1;
 	return NULL;
+}
+
+/* Forgets what the last wait of a thread depended on, at the begin of the next. */
+static __always_inline void cause_begin(__u32 slot)
+{
+	struct pkbpf_wait_cause *cause = bpf_map_lookup_elem(&offcpu_causes, &slot);
+
+	if (cause)
+		__builtin_memset(cause, 0, sizeof(*cause));
 }
 
 static __always_inline void histogram_count(__u32 index, __u64 value_ns, __u32 times)

@@ -233,6 +233,8 @@ static __always_inline void end_waits(struct task_struct *task)
 			end_stay(task, thread, end_ns - thread->since_ns);
 	} else if (thread->place == PKBPF_THREAD_OFF_CPU && end_ns > thread->since_ns) {
 		thread->pending_ns = end_ns - thread->since_ns;
+		/* As when it comes onto a CPU: the wait is what lies before. */
+		thread->since_ns = end_ns;
 		thread->flags |= PKBPF_THREAD_OPEN;
 		thread->row = PKBPF_NO_ROW;
 		if (offcpu_config.locks)

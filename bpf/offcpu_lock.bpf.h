@@ -12,6 +12,15 @@
 /* First array element never used, as far as the programs of one file know. */
 static __u32 lock_next_part;
 
+/* Notes for the trace which thread holds the lock that the thread in `slot` waits for. */
+static __always_inline void cause_set_owner(__u32 slot, const struct pkbpf_lock_row *row)
+{
+	struct pkbpf_wait_cause *cause = bpf_map_lookup_elem(&offcpu_causes, &slot);
+
+	if (cause)
+		cause->owner = row->holder;
+}
+
 /* The account of locks of the thread in a slot; NULL: not begun. */
 static __always_inline struct pkbpf_lock_thread *lock_thread_at(__u32 slot, __u32 tid)
 {

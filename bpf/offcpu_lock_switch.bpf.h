@@ -254,7 +254,10 @@ static __noinline int lock_begin(__u32 slot, __u64 now_ns)
 	if (row->waiters > row->max_waiters && row->waiters < WAITERS_MAX)
 		row->max_waiters = row->waiters;
 	locks->waits = 1;
-	return lock_set_owner(index, slot, view.owner, call.operation & PKBPF_FUTEX_PRIVATE);
+	lock_set_owner(index, slot, view.owner, call.operation & PKBPF_FUTEX_PRIVATE);
+	if (offcpu_config.trace_ns)
+		cause_set_owner(slot, row);
+	return 0;
 }
 
 #endif

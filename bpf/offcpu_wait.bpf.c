@@ -2,8 +2,6 @@
 /* Rare cases of finished waits. */
 #include "offcpu_wait.bpf.h"
 
-#include <pkbpf/trace.h>
-
 /* `count` 0: the other part of the wait is counted. Returns false if there is no room. */
 static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count,
 				      __u64 max_ns)
@@ -51,6 +49,7 @@ __attribute__((noinline)) int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_n
 
 __attribute__((noinline)) int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_ns)
 {
+	struct pkbpf_wait_cause *cause = bpf_map_lookup_elem(&offcpu_causes, &slot);
 	struct pkbpf_thread *thread = thread_at(slot);
 	struct pkbpf_event_wait *wait;
 
@@ -70,6 +69,11 @@ __attribute__((noinline)) int wait_trace(__u32 slot, __u64 wait_ns, __u64 queue_
 	wait->begin_ns = thread->since_ns - wait_ns - queue_ns;
 	wait->wait_ns = wait_ns;
 	wait->queue_ns = queue_ns;
+	/* It lacks the time since the end of the wait. */
+	wait->ran_ns = thread->time_ns[PKBPF_WAIT_NONE];
+	if (cause)
+		wait->cause = *cause;
+	wait->cause.place = 0;
 	wait->pid = thread->pid;
 	wait->tid = thread->tid;
 	wait->state = thread->state;

@@ -50,6 +50,7 @@ struct lock_part_index_map lock_part_index SEC(".maps");
 struct offcpu_free_map lock_free_parts SEC(".maps");
 struct lock_threads_map lock_threads SEC(".maps");
 struct lock_tids_map lock_tids SEC(".maps");
+struct offcpu_causes_map offcpu_causes SEC(".maps");
 struct offcpu_threads_map offcpu_threads SEC(".maps");
 struct offcpu_rows_map offcpu_rows SEC(".maps");
 struct offcpu_row_index_map offcpu_row_index SEC(".maps");

@@ -62,7 +62,8 @@ int aggregator_take_wait(struct aggregator *aggregator, const struct pkbpf_event
 	char comm[PKBPF_COMM_SIZE + 1] = "";
 	struct moment moment;
 
-	if (record->size < sizeof(*wait) || wait->state >= PKBPF_WAIT_STATES)
+	if (record->size < sizeof(*wait) || wait->state >= PKBPF_WAIT_STATES ||
+	    wait->cause.wake >= PKBPF_WAKES)
 		return -EBADMSG;
 	memcpy(comm, wait->comm, PKBPF_COMM_SIZE);
 	stack = wait->stack_id ? aggregator_find_stack(aggregator, wait->stack_id, record->time_ns)
@@ -74,12 +75,16 @@ int aggregator_take_wait(struct aggregator *aggregator, const struct pkbpf_event
 		.begin_ns = wait->begin_ns,
 		.length_ns = wait->wait_ns,
 		.queue_ns = wait->queue_ns,
+		.ran_ns = wait->ran_ns,
 		.kind = PKBPF_PROFILE_OFFCPU,
 		.process = process->id,
 		.tid = wait->tid,
 		.comm = profile_intern_comm(slice, comm),
 		.stack = aggregator_stack_of(aggregator, slice, stack),
+		.waker = wait->cause.waker,
+		.owner = wait->cause.owner,
 		.state = wait->state,
+		.wake = (uint8_t)wait->cause.wake,
 	};
 	add(aggregator, slice, &moment);
 	return 0;

@@ -16,6 +16,7 @@ struct pkbpf_bpf_config settings __asm__("config");
 struct pkbpf_offcpu_config offcpu_settings __asm__("offcpu_config");
 struct pkbpf_offcpu_control offcpu_control;
 struct counter_map counters;
+struct offcpu_causes_map offcpu_causes;
 struct offcpu_threads_map offcpu_threads;
 struct offcpu_histograms_map offcpu_histograms;
 struct lock_rows_map lock_rows;
@@ -73,6 +74,7 @@ static int setup(void **state)
 	lock_next_row = lock_next_part = 0;
 	stand_in_current = &task;
 	stand_in_register(&counters, 4, 8, PKBPF_COUNTER_COUNT);
+	stand_in_register(&offcpu_causes, 4, sizeof(struct pkbpf_wait_cause), THREADS);
 	stand_in_register(&offcpu_threads, 4, sizeof(struct pkbpf_thread), THREADS);
 	stand_in_register(&lock_threads, 4, sizeof(struct pkbpf_lock_thread), THREADS);
 	stand_in_register(&lock_rows, 4, sizeof(struct pkbpf_lock_row), ROWS);
@@ -175,6 +177,29 @@ static void time_goes_to_the_holder_and_to_what_it_does(void **state)
 	assert_int_equal(row()->holder, 0);
 }
 
+static __u32 traced_owner(__u32 tid)
+{
+	__u32 slot = slot_of(tid);
+
+	return ((struct pkbpf_wait_cause *)bpf_map_lookup_elem(&offcpu_causes, &slot))->owner;
+}
+
+static void a_trace_tells_the_holder_at_the_begin_of_a_wait(void **state)
+{
+	(void)state;
+	leave(SECOND, 1000, 2, mutex);
+	assert_int_equal(traced_owner(SECOND), 0);
+	come(SECOND, 1100);
+	offcpu_settings.trace_ns = 1;
+	leave(SECOND, 1200, 2, mutex);
+	assert_int_equal(traced_owner(SECOND), FIRST);
+	come(SECOND, 1300);
+	/* Of the next wait, another begin. */
+	cause_begin(slot_of(SECOND));
+	leave(SECOND, 1400, 2, NULL);
+	assert_int_equal(traced_owner(SECOND), 0);
+}
+
 static void who_gets_a_lock_holds_it_while_others_wait(void **state)
 {
 	(void)state;
@@ -254,6 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(time_goes_to_the_holder_and_to_what_it_does, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_trace_tells_the_holder_at_the_begin_of_a_wait,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(who_gets_a_lock_holds_it_while_others_wait, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(time_in_the_run_queue_is_a_hand_over, setup,

@@ -25,6 +25,8 @@ static const struct pkbpf_event_wait wait = {
 	.begin_ns = WAIT_BEGIN_NS,
 	.wait_ns = 2000000,
 	.queue_ns = 300000,
+	.ran_ns = 1700000,
+	.cause = {.waker = 55, .wake = PKBPF_WAKE_THREAD, .owner = 56},
 	.pid = 100,
 	.tid = 101,
 	.state = PKBPF_WAIT_DISK,
@@ -118,6 +120,10 @@ static void expect_all(const struct profile *profile)
 	assert_int_equal(moment->begin_ns, WAIT_BEGIN_NS);
 	assert_int_equal(moment->length_ns, 2000000);
 	assert_int_equal(moment->queue_ns, 300000);
+	assert_int_equal(moment->ran_ns, 1700000);
+	assert_int_equal(moment->waker, 55);
+	assert_int_equal(moment->wake, PKBPF_WAKE_THREAD);
+	assert_int_equal(moment->owner, 56);
 	assert_int_equal(moment->state, PKBPF_WAIT_DISK);
 	assert_int_equal(moment->tid, 101);
 	assert_string_equal(profile_string(profile, moment->comm), "worker");
@@ -178,7 +184,7 @@ static void a_choice_of_kinds_leaves_others_out(void **state)
 	fake_machine_free(machine);
 }
 
-static void merged_slices_keep_samples_where_times_are_shown(void **state)
+static void merged_slices_keep_events_where_times_are_shown(void **state)
 {
 	struct fake_machine *machine = fake_machine_new();
 	struct profile *sums = slice_new(), *times = slice_new();
@@ -190,6 +196,7 @@ static void merged_slices_keep_samples_where_times_are_shown(void **state)
 	assert_int_equal(slice_keep_times(times), 0);
 	assert_int_equal(slice_merge(times, fake.profile), 0);
 	assert_string_equal(leaf_of(times, moment_of(times, PKBPF_PROFILE_CPU, 1)), "serve");
+	assert_int_equal(moment_of(times, PKBPF_PROFILE_OFFCPU, 1)->begin_ns, WAIT_BEGIN_NS);
 	profile_free(sums);
 	profile_free(times);
 	fake_profile_done(&fake);
@@ -221,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(single_events_come_back_from_a_recording),
 		cmocka_unit_test(a_choice_of_kinds_leaves_others_out),
-		cmocka_unit_test(merged_slices_keep_samples_where_times_are_shown),
+		cmocka_unit_test(merged_slices_keep_events_where_times_are_shown),
 		cmocka_unit_test(a_broken_record_of_a_wait_is_counted),
 	};
 

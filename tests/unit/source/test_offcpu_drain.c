@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <pkbpf/trace.h>
+
 #include "event/decoder.h"
 #include "source/offcpu/offcpu_tables_private.h"
 
@@ -358,6 +360,42 @@ static void an_ended_thread_tells_its_wall_clock_once_and_leaves(void **state)
 	assert_int_equal(drain(fixture)->count, 0);
 }
 
+static void on_other(void *context, const struct pkbpf_event_header *record)
+{
+	struct pkbpf_event_wait *life = context;
+
+	if (record->kind == PKBPF_EVENT_WAIT)
+		memcpy(life, record, sizeof(*life));
+}
+
+static void a_trace_has_the_account_of_a_thread_that_ends(void **state)
+{
+	static const struct event_sink_ops ops = {.on_other = on_other};
+	struct fixture *fixture = *state;
+	struct pkbpf_event_wait life = {0};
+	struct event_sink sink = {.ops = &ops, .context = &life};
+	struct event_buffer *buffer = &fixture->buffer;
+
+	offcpu_tables_trace(&fixture->tables);
+	begin_thread(fixture, 3, 100, 101);
+	fixture->threads[3].time_ns[PKBPF_WAIT_NONE] = 700;
+	fixture->threads[3].time_ns[PKBPF_WAIT_SLEEP] = 200;
+	fixture->threads[3].since_ns = 1000;
+	fixture->threads[3].place = PKBPF_THREAD_ENDED;
+	assert_int_equal(offcpu_drain_increments(&fixture->tables, buffer), 0);
+	for (size_t at = 0; at < buffer->size;) {
+		int size = event_decode(buffer->data + at, buffer->size - at, &sink);
+
+		assert_true(size > 0);
+		at += (size_t)size;
+	}
+	assert_int_equal(life.state, PKBPF_WAIT_NONE);
+	assert_int_equal(life.tid, 101);
+	assert_int_equal(life.begin_ns, 100);
+	assert_int_equal(life.wait_ns, 900);
+	assert_int_equal(life.ran_ns, 700);
+}
+
 static void a_tid_that_is_used_again_has_two_accounts(void **state)
 {
 	struct fixture *fixture = *state;
@@ -480,6 +518,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(switches_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			an_ended_thread_tells_its_wall_clock_once_and_leaves, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_trace_has_the_account_of_a_thread_that_ends,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tid_that_is_used_again_has_two_accounts, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(sampled_stacks_add_up_to_what_the_threads_waited,

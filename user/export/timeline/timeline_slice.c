@@ -95,8 +95,10 @@ static int sort_moments(struct timeline_slice *slice)
 	slice->moments = calloc(list->items.count + 1, sizeof(const struct moment *));
 	if (!slice->moments)
 		return -ENOMEM;
-	array_foreach(&list->items, moment)
-		slice->moments[slice->moment_count++] = moment;
+	array_foreach(&list->items, moment) {
+		if (!moment_is_life(moment))
+			slice->moments[slice->moment_count++] = moment;
+	}
 	qsort(slice->moments, slice->moment_count, sizeof(const struct moment *), compare_moments);
 	return 0;
 }

@@ -8,9 +8,11 @@
 
 int moment_list_add(struct moment_list *list, const struct moment *moment)
 {
+	/* Accounts come last, and tell how much is missing. */
+	size_t most = MOMENT_MAX + (moment_is_life(moment) ? MOMENT_LIVES_MAX : 0);
 	struct moment *added;
 
-	if (list->items.count >= MOMENT_MAX)
+	if (list->items.count >= most)
 		return -ENOSPC;
 	added = array_add(&list->items);
 	if (!added)
@@ -27,9 +29,11 @@ static const struct recorded_column columns[] = {
 	COLUMN(PROCESS, 5, struct moment, process), COLUMN(NUMBER, 6, struct moment, tid),
 	COLUMN(NAME, 7, struct moment, comm),	    COLUMN(STACK, 8, struct moment, stack),
 	COLUMN(NUMBER, 9, struct moment, place),    COLUMN(NUMBER, 10, struct moment, weight),
-	COLUMN(NUMBER, 11, struct moment, state),
+	COLUMN(NUMBER, 11, struct moment, state),   COLUMN(NUMBER, 12, struct moment, ran_ns),
+	COLUMN(NUMBER, 13, struct moment, waker),   COLUMN(NUMBER, 14, struct moment, owner),
+	COLUMN(NUMBER, 15, struct moment, wake),
 };
-ALL_MEMBERS(struct moment, 56);
+ALL_MEMBERS(struct moment, 72);
 
 static int64_t add_row(void *account, const void *row)
 {
@@ -41,15 +45,14 @@ static uint32_t scaled(uint32_t weight, double rate)
 	return rate == 1 ? weight : (uint32_t)((double)weight * rate + 0.5);
 }
 
-/* What shows times of merged slices shows single samples; others take slice by slice. */
+/* What shows times of merged slices shows single events; others take slice by slice. */
 static bool joins(void *row, double rate, bool has_times)
 {
 	struct moment *moment = row;
 
-	if (!has_times || moment->kind != PKBPF_PROFILE_CPU)
-		return false;
-	moment->weight = scaled(moment->weight, rate);
-	return true;
+	if (moment->kind == PKBPF_PROFILE_CPU)
+		moment->weight = scaled(moment->weight, rate);
+	return has_times;
 }
 
 static void raise_rate(void *account, double rate)

@@ -50,7 +50,7 @@ struct source {
 	struct offcpu_tables *tables;
 	struct offcpu_locks *locks;	/* NULL: not wanted */
 	struct offcpu_blocked *blocked; /* NULL: all stacks of blocked threads are sent */
-	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
+	struct bpf_link *on_switch, *on_wakeup, *on_exec, *on_traced_wake, *iterator;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 	uint64_t last_judged; /* the last program overhead that the governor has used */
@@ -81,6 +81,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.offcpu_histograms,      skeleton->maps.offcpu_histogram_index,
 		skeleton->maps.offcpu_free_histograms, skeleton->maps.edge_scratch,
 		skeleton->maps.probed_calls,	       skeleton->maps.offcpu_last_switch,
+		skeleton->maps.offcpu_causes,
 	};
 
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
@@ -88,6 +89,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_waker, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_trace_wake, false);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
 	offcpu_locks_choose(skeleton, false);
@@ -128,6 +130,12 @@ static int offcpu_configure(struct session *session, const struct source_options
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >=
 		ARGUMENTS_WITH_STATE;
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, own->wakers);
+	if (own->trace_ns) {
+		bpf_program__set_autoload(skeleton->progs.offcpu_trace_wake, true);
+		bpf_map__set_max_entries(skeleton->maps.offcpu_causes,
+					 skeleton->rodata->offcpu_config.thread_mask + 1);
+		offcpu_tables_trace(source->tables);
+	}
 	*ret_source = source;
 	return 0;
 }
@@ -149,6 +157,9 @@ static int offcpu_attach(struct source *source, struct error *error)
 	if (!err && source->options.wakers)
 		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup,
 					     error);
+	if (!err && source->options.trace_ns)
+		err = tracing_program_attach(skeleton->progs.offcpu_trace_wake,
+					     &source->on_traced_wake, error);
 	err = err ? err
 		  : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
 	err = err ? err
@@ -371,7 +382,8 @@ static void offcpu_detach(struct source *source)
 	bpf_link__destroy(source->on_switch);
 	bpf_link__destroy(source->on_wakeup);
 	bpf_link__destroy(source->on_exec);
-	source->on_switch = source->on_wakeup = source->on_exec = NULL;
+	bpf_link__destroy(source->on_traced_wake);
+	source->on_switch = source->on_wakeup = source->on_exec = source->on_traced_wake = NULL;
 	/* The stream counts records that are missing for lack of memory. */
 	offcpu_tables_drain(source->tables, &source->buffer);
 	offcpu_locks_drain(source->locks, &source->buffer);

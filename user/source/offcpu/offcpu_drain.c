@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Turns the increments of the off-CPU sums into records. */
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <pkbpf/trace.h>
 
 #include "base/clock.h"
 #include "source/offcpu/offcpu_tables_private.h"
@@ -375,6 +378,26 @@ static int send_wall(const volatile struct pkbpf_thread *thread, struct sent_thr
 	return 0;
 }
 
+/* Sends the account of an ended thread for the trace. */
+static int send_life(const volatile struct pkbpf_thread *thread, uint64_t time_ns,
+		     struct event_buffer *buffer)
+{
+	uint64_t end_ns = thread->since_ns, first_ns = thread->first_ns;
+	struct pkbpf_event_wait *wait =
+		event_buffer_add(buffer, sizeof(*wait), PKBPF_EVENT_WAIT, 0, time_ns);
+
+	if (!wait)
+		return -ENOMEM;
+	wait->begin_ns = first_ns;
+	wait->wait_ns = end_ns > first_ns ? end_ns - first_ns : 0;
+	wait->ran_ns = thread->time_ns[PKBPF_WAIT_NONE];
+	wait->pid = thread->pid;
+	wait->tid = thread->tid;
+	wait->state = PKBPF_WAIT_NONE;
+	memcpy(wait->comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
+	return 0;
+}
+
 /* Frees the slot of an exited thread. A mark stays, so that searches continue behind the slot. */
 static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread *sent)
 {
@@ -426,6 +449,8 @@ static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns,
 			err = send_wall(&threads[i], &tables->sent_threads[i],
 					ended ? threads[i].since_ns : tables->until_ns, time_ns,
 					buffer);
+		if (!err && ended && tables->traced)
+			err = send_life(&threads[i], time_ns, buffer);
 		if (err)
 			return err;
 		if (!ended)

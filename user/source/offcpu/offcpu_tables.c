@@ -306,6 +306,11 @@ void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns)
 	}
 }
 
+void offcpu_tables_trace(struct offcpu_tables *tables)
+{
+	tables->traced = true;
+}
+
 void offcpu_tables_set_sampled(struct offcpu_tables *tables)
 {
 	tables->sampled = true;

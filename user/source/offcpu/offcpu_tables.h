@@ -36,6 +36,8 @@ int offcpu_tables_cut(struct offcpu_tables *tables, uint64_t until_ns, struct ev
 /* Completes the totals of threads that the task iterator missed because they were leaving their
  * last CPU. Only after the end of the interval, when the programs no longer write. */
 void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns);
+/* Sends the account of each thread that ends, and of all at the end, as an event of its own. */
+void offcpu_tables_trace(struct offcpu_tables *tables);
 /* From now on, only a sample of the waits has stacks. Rows are scaled so that those of a process
  * and state add up to the true waiting time of its threads. */
 void offcpu_tables_set_sampled(struct offcpu_tables *tables);

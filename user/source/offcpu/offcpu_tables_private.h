@@ -40,6 +40,7 @@ struct offcpu_tables {
 	/* of the record being built */
 	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	bool sampled;
+	bool traced; /* the account of each thread that ends is sent, too */
 	/* of a cut: waits in flight are sent ahead until this time, also in their row; else 0 */
 	uint64_t until_ns;
 	uint64_t *ahead_ns;		/* by row; NULL: no cut yet, or no memory */
