@@ -8,9 +8,16 @@ const MARKS = ["native", "kernel", "inlined", "jit", "python", "trunc", "unres",
 const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "Python", "truncated", "unresolved", "process"];
 const MARK_PYTHON = 4, MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 
-async function unpack() {
-	const text = atob($("#data").textContent.trim()), packed = new Uint8Array(text.length);
+function bytesOf(base64) {
+	/* Browsers of 2025 and later. */
+	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+	const text = atob(base64), packed = new Uint8Array(text.length);
 	for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+	return packed;
+}
+
+async function unpack() {
+	const packed = bytesOf($("#data").textContent.trim());
 	/* Without a Blob and a Response: each hands its pieces from process to process. */
 	const inflate = new DecompressionStream("deflate-raw"), writer = inflate.writable.getWriter(), reader = inflate.readable.getReader(), parts = [];
 	const written = Promise.all([writer.write(packed), writer.close()]);
@@ -62,6 +69,8 @@ async function readProfile() {
 	let at = Math.ceil((4 + length) / 8) * 8;
 	for (const kind of Object.values(data.kinds)) at = readKind(raw, at, kind);
 	const samples = data.samples ? readSamples(raw, at, data.samples) : null;
+	if (data.samples) at += 2 * Math.ceil(data.samples.count / 2) * 8 + Math.ceil(data.samples.count / 4) * 8;
+	const lanes = data.lanes ? readLanes(raw, at, data.lanes) : null;
 	/* Threads follow the functions: node names below 0 count back from -1. */
 	const functions = data.functions.length;
 	const names = data.functions.map(f => f[0]).concat(data.threads);
@@ -77,7 +86,7 @@ async function readProfile() {
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
 		plumbing: Uint8Array.from(names, (_, i) => i < functions && data.functions[i][3] ? 1 : 0),
 		plumbingNames: new Set(data.functions.filter(f => f[3]).map(f => f[0])),
-		durationNs: report.time.duration_ns, slices: data.slices, samples
+		durationNs: report.time.duration_ns, slices: data.slices, samples, lanes
 	};
 }
 

@@ -6,7 +6,7 @@ const state = {
 };
 
 const KEYS = [["/", "search functions"], ["1 \u2026 4", "kinds of events"], ["f", "flame graph: arrows move, Enter zooms, Backspace goes out, Esc returns"], ["t", "table of functions with callers and callees"],
-	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["\u2190 \u2192", "on a handle of the time line: one slice, with Shift ten"], ["Esc", "remove the filters"], ["?", "this list"]];
+	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["\u2190 \u2192", "on a handle of the time line: one slice, with Shift ten; on threads: the wait before or after, with Shift the picture moves"], ["\u2191 \u2193 + \u2212 0 w r", "on threads: another thread, zoom, show all, go to the waker, choose the time in view"], ["Esc", "remove the filters"], ["?", "this list"]];
 
 const head = (id, title, ...tools) => el("div", {class: "ph"}, el("h2", {id: id + "-h"}, title), ...tools);
 /* Draws a section anew; what had the focus has it again. */
@@ -43,6 +43,7 @@ function change(how) {
 	findHottest();
 	showChips();
 	showTimeLine();
+	showLanes();
 	showProcesses();
 	showStacks();
 	showLatency();
@@ -80,6 +81,7 @@ function setTheme(theme) {
 	readPalette();
 	if (!profile) return;
 	showTimeLine();
+	showLanes();
 	showStacks();
 }
 function swapTheme() {
@@ -144,7 +146,7 @@ function followAddress() {
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
-	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()]])
+	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()], ["threads", hasLanes()]])
 		if (!isThere) for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = true;
 	$("#load").remove();
 	$("#page").hidden = false;
@@ -178,6 +180,7 @@ function open() {
 		if (width === innerWidth) return;
 		width = innerWidth;
 		showTimeLine();
+		showLanes();
 	});
 	followSections();
 	followAddress();

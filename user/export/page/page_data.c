@@ -10,7 +10,9 @@
 #include "base/cleanup.h"
 #include "export/formats.h"
 #include "export/json/json_writer.h"
+#include "export/page/page_column.h"
 #include "export/page/page_data_private.h"
+#include "export/page/page_owners.h"
 #include "profile/kind_table.h"
 #include "rows/plumbing.h"
 
@@ -27,6 +29,8 @@ static void page_data_done(struct page_data *data)
 	array_free(&data->threads);
 	hash_map_done(&data->thread_of_node);
 	hash_map_done(&data->value_of);
+	hash_map_done(&data->owners);
+	page_lanes_done(&data->lanes);
 	array_free(&data->cells);
 }
 
@@ -55,6 +59,20 @@ static bool number_threads(struct page_data *data)
 	return true;
 }
 
+static bool number_function(struct page_data *data, uint32_t function)
+{
+	uint32_t *item;
+
+	if (data->place_of_function[function] != NO_ROW)
+		return true;
+	data->place_of_function[function] = (uint32_t)data->functions.count;
+	item = array_add(&data->functions);
+	if (!item)
+		return false;
+	*item = function;
+	return true;
+}
+
 /* As they come in the trees, so that equal trees make equal pages: frames that no stack has any
  * more have functions, too. */
 static bool number_functions(struct page_data *data)
@@ -70,19 +88,14 @@ static bool number_functions(struct page_data *data)
 		size_t nodes = 0;
 		const struct call_node *node = tree ? call_tree_nodes(tree, &nodes) : NULL;
 
-		for (size_t i = 0; i < nodes; i++) {
-			uint32_t *item;
-
-			if (node[i].type != CALL_NODE_FUNCTION ||
-			    data->place_of_function[node[i].item] != NO_ROW)
-				continue;
-			data->place_of_function[node[i].item] = (uint32_t)data->functions.count;
-			item = array_add(&data->functions);
-			if (!item)
+		for (size_t i = 0; i < nodes; i++)
+			if (node[i].type == CALL_NODE_FUNCTION &&
+			    !number_function(data, node[i].item))
 				return false;
-			*item = node[i].item;
-		}
 	}
+	array_foreach(&data->lanes.functions, function)
+		if (!number_function(data, *function))
+			return false;
 	return true;
 }
 
@@ -191,28 +204,12 @@ static int write_json(struct page_data *data, struct results *results,
 	write_kinds(&writer, data);
 	write_slices(&writer, data);
 	write_samples(&writer, data);
+	page_lanes_write(&data->lanes, &data->owners, &writer);
 	write_names(&writer, data);
 	json_writer_object_end(&writer);
 	fputs("}", out);
 	return err;
 }
-
-/* Columns begin where numbers of 8 bytes may. */
-static void pad(FILE *out, size_t written)
-{
-	static const char zeros[8];
-
-	fwrite(zeros, 1, -written % sizeof(zeros), out);
-}
-
-#define WRITE_COLUMN(data, type, count, expression)                                                \
-	do {                                                                                       \
-		for (size_t i = 0; i < (count); i++) {                                             \
-			type number_ = (type)(expression);                                         \
-			fwrite(&number_, sizeof(number_), 1, (data)->out);                         \
-		}                                                                                  \
-		pad((data)->out, (count) * sizeof(type));                                          \
-	} while (0)
 
 static int32_t name_of_node(const struct page_data *data, size_t kind,
 			    const struct call_node *nodes, size_t node)
@@ -230,8 +227,8 @@ static void write_nodes(struct page_data *data, size_t kind)
 	size_t count;
 	const struct call_node *nodes = call_tree_nodes(data->kinds[kind].tree, &count);
 
-	WRITE_COLUMN(data, int32_t, count, name_of_node(data, kind, nodes, i));
-	WRITE_COLUMN(data, uint16_t, count, nodes[i].depth);
+	PAGE_COLUMN(data->out, int32_t, count, name_of_node(data, kind, nodes, i));
+	PAGE_COLUMN(data->out, uint16_t, count, nodes[i].depth);
 }
 
 static void write_values(struct page_data *data, const struct page_kind *kind)
@@ -239,10 +236,10 @@ static void write_values(struct page_data *data, const struct page_kind *kind)
 	const struct page_value *values = kind->values.items;
 	size_t count = kind->values.count;
 
-	WRITE_COLUMN(data, uint32_t, count, call_tree_place(kind->tree, values[i].leaf));
-	WRITE_COLUMN(data, uint32_t, count, values[i].row);
-	WRITE_COLUMN(data, uint8_t, count, values[i].state);
-	WRITE_COLUMN(data, double, count, values[i].value);
+	PAGE_COLUMN(data->out, uint32_t, count, call_tree_place(kind->tree, values[i].leaf));
+	PAGE_COLUMN(data->out, uint32_t, count, values[i].row);
+	PAGE_COLUMN(data->out, uint8_t, count, values[i].state);
+	PAGE_COLUMN(data->out, double, count, values[i].value);
 }
 
 static void write_parts(struct page_data *data, const struct page_kind *kind)
@@ -250,9 +247,9 @@ static void write_parts(struct page_data *data, const struct page_kind *kind)
 	const struct page_part *parts = kind->parts.items;
 	size_t count = kind->parts.count;
 
-	WRITE_COLUMN(data, uint32_t, count, parts[i].value);
-	WRITE_COLUMN(data, uint16_t, count, parts[i].slice);
-	WRITE_COLUMN(data, float, count, parts[i].weight);
+	PAGE_COLUMN(data->out, uint32_t, count, parts[i].value);
+	PAGE_COLUMN(data->out, uint16_t, count, parts[i].slice);
+	PAGE_COLUMN(data->out, float, count, parts[i].weight);
 }
 
 static void write_cells(struct page_data *data)
@@ -260,9 +257,9 @@ static void write_cells(struct page_data *data)
 	const struct page_cell *cells = data->cells.items;
 	size_t count = data->cells.count;
 
-	WRITE_COLUMN(data, uint32_t, count, cells[i].cell);
-	WRITE_COLUMN(data, uint32_t, count, cells[i].row);
-	WRITE_COLUMN(data, uint16_t, count, cells[i].weight < 65535 ? cells[i].weight : 65535);
+	PAGE_COLUMN(data->out, uint32_t, count, cells[i].cell);
+	PAGE_COLUMN(data->out, uint32_t, count, cells[i].row);
+	PAGE_COLUMN(data->out, uint16_t, count, cells[i].weight < 65535 ? cells[i].weight : 65535);
 }
 
 static int write_all(struct page_data *data, struct results *results,
@@ -284,7 +281,7 @@ static int write_all(struct page_data *data, struct results *results,
 	length = htole32((uint32_t)size);
 	fwrite(&length, sizeof(length), 1, data->out);
 	fwrite(json, 1, size, data->out);
-	pad(data->out, sizeof(length) + size);
+	page_column_pad(data->out, sizeof(length) + size);
 	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
 		if (data->kinds[i].tree) {
 			write_nodes(data, i);
@@ -292,7 +289,19 @@ static int write_all(struct page_data *data, struct results *results,
 			write_parts(data, &data->kinds[i]);
 		}
 	write_cells(data);
+	page_lanes_write_columns(&data->lanes, data->place_of_function, data->out);
 	return 0;
+}
+
+/* In the order in which they use each other. */
+static bool gather(struct page_data *data)
+{
+	return page_values_index_rows(data) && page_values_add(data) &&
+	       page_values_add_parts(data) &&
+	       page_owners_map(data->rows, data->index_of_number, data->number_count,
+			       &data->owners) &&
+	       page_samples_add(data) && page_lanes_make(&data->lanes, data->rows) == 0 &&
+	       number_threads(data) && number_functions(data);
 }
 
 int page_data_write(struct results *results, const struct format_options *options, FILE *out)
@@ -303,9 +312,5 @@ int page_data_write(struct results *results, const struct format_options *option
 	if (err)
 		return err;
 	data.times = profile_time_line(data.rows->profile);
-	if (!page_values_index_rows(&data) || !page_values_add(&data) ||
-	    !page_values_add_parts(&data) || !page_samples_add(&data) || !number_threads(&data) ||
-	    !number_functions(&data))
-		return -ENOMEM;
-	return write_all(&data, results, options);
+	return gather(&data) ? write_all(&data, results, options) : -ENOMEM;
 }

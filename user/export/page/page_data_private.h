@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/hash_map.h"
+#include "export/page/page_lanes.h"
 #include "profile/call_tree.h"
 #include "profile/slice/time_line.h"
 #include "rows/resource_rows.h"
@@ -46,11 +47,13 @@ struct page_data {
 	struct page_kind kinds[PKBPF_PROFILE_KINDS];
 	uint32_t *index_of_number; /* of a row's stacks -> in the tables */
 	uint32_t number_count;
-	uint32_t *place_of_function;	  /* in the page; NO_ROW: in no stack that is shown */
-	ARRAY_OF(uint32_t) functions;	  /* by that place */
-	ARRAY_OF(const char *) threads;	  /* borrowed */
-	struct hash_map thread_of_node;	  /* kind << 32 and node -> in threads */
-	const struct time_line *times;	  /* NULL: not known */
+	uint32_t *place_of_function;	/* in the page; NO_ROW: in no stack that is shown */
+	ARRAY_OF(uint32_t) functions;	/* by that place */
+	ARRAY_OF(const char *) threads; /* borrowed */
+	struct hash_map thread_of_node; /* kind << 32 and node -> in threads */
+	const struct time_line *times;	/* NULL: not known */
+	struct hash_map owners;		/* page_owners_map() */
+	struct page_lanes lanes;
 	struct hash_map value_of;	  /* value_key() -> in the values of its kind */
 	ARRAY_OF(struct page_cell) cells; /* by cell and row */
 	FILE *out;
