@@ -6,7 +6,7 @@
 #include "report/summary.h"
 #include "report/text_rows.h"
 
-#define COLUMNS 22
+#define COLUMNS 24
 
 static void cell_active(struct text_table *table, const struct resource_row *row)
 {
@@ -61,6 +61,10 @@ static const struct summary_column columns[] = {
 	COLUMN("minflt", MINFLT, 14, .figure = "memory.minor_faults"),
 	COLUMN("majflt", MAJFLT, 11, .figure = "memory.major_faults"),
 	{{{.title = "GPU", .expendable = 1}, .hide_zero = true, .figure = "gpu.share"},
+	 ROW_ORDER_COUNT},
+	{{{.title = "GPU spin", .expendable = 2}, .hide_zero = true, .figure = "gpu.spin"},
+	 ROW_ORDER_COUNT},
+	{{{.title = "GPU wait", .expendable = 3}, .hide_zero = true, .figure = "gpu.wait"},
 	 ROW_ORDER_COUNT},
 	{{{.title = "GPU mem", .expendable = 2}, .hide_zero = true, .figure = "gpu.memory"},
 	 ROW_ORDER_COUNT},

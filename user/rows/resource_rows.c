@@ -37,6 +37,7 @@ static void work_done(struct rows_work *work)
 	string_pool_free(work->names);
 	array_free(&work->shares);
 	hash_map_done(&work->function_stacks);
+	hash_map_done(&work->gpu_stacks);
 	hash_map_done(&work->weights);
 	array_free(&work->sums);
 	array_free(&work->functions);

@@ -6,6 +6,7 @@
 
 #include "profile/kind_table.h"
 #include "profile/stack_table.h"
+#include "rows/gpu_call.h"
 #include "rows/resource_rows_work.h"
 
 /* A row, a stack and a kind in one key. Stack ids are dense: 28 bits are more than memory holds. */
@@ -88,6 +89,23 @@ static void add_numbers(const struct resource_rows *rows, struct resource_row *r
 			part->add_stack(rows, row, stack);
 }
 
+/* Is a stack below a call that waits for a GPU? Out of memory: no. */
+static bool waits_for_gpu(struct rows_work *work, uint32_t stack)
+{
+	size_t count;
+	const uint32_t *functions;
+	uint64_t *slot;
+	bool added;
+
+	slot = hash_map_get(&work->gpu_stacks, stack, 0, &added);
+	if (!slot || !added)
+		return slot && *slot;
+	functions = stack_table_get(work->rows->stacks, stack, &count);
+	for (size_t i = 0; i < count && !*slot; i++)
+		*slot = gpu_call_waits(function_table_get(work->rows->functions, functions[i]));
+	return *slot;
+}
+
 int rows_work_add_stacks(struct rows_work *work)
 {
 	size_t count;
@@ -110,6 +128,10 @@ int rows_work_add_stacks(struct rows_work *work)
 		    add_stack(work, TOTAL, &rows[i], stack))
 			return -ENOMEM;
 		work->rows->places[i] = (struct row_place){row, stack};
+		if (waits_for_gpu(work, stack)) {
+			row_gpu_add_call(&work->items.items[row], &rows[i]);
+			row_gpu_add_call(&work->rows->total, &rows[i]);
+		}
 		add_numbers(work->rows, &work->items.items[row], &rows[i]);
 		add_numbers(work->rows, &work->rows->total, &rows[i]);
 	}

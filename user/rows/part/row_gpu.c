@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "rows/figure.h"
+#include "rows/human.h"
 #include "rows/resource_rows.h"
 
 #define KIB 1024
@@ -29,6 +30,10 @@ static const struct figure figures[] = {
 		   "mean memory in use on GPUs while it had any", .is_level = true),
 	FIGURE_ROW("gpu", "memory_peak", BYTES, gpu.peak_bytes, ROW_HAS_GPU_MEMORY,
 		   "the most memory of one process on a GPU", .is_largest = true, .is_level = true),
+	FIGURE_ROW("gpu", "spin", NS, gpu.spin_ns, ROW_HAS_GPU_CALLS | ROW_HAS_SAMPLES,
+		   "CPU time in calls that wait for a GPU, by samples"),
+	FIGURE_ROW("gpu", "wait", NS, gpu.wait_ns, ROW_HAS_GPU_CALLS | ROW_HAS_WAITS,
+		   "time asleep in calls that wait for a GPU"),
 	{
 		.group = "gpu",
 		.name = "util",
@@ -67,12 +72,26 @@ void row_gpu_add(struct resource_row *row, const struct gpu_process *process)
 		gpu->peak_bytes = process->memory_peak;
 }
 
+void row_gpu_add_call(struct resource_row *row, const struct profile_row *stack)
+{
+	row->known |= ROW_HAS_GPU_CALLS;
+	if (stack->kind == PKBPF_PROFILE_CPU)
+		row->gpu.spin_periods += stack->weight;
+	else if (stack->kind == PKBPF_PROFILE_OFFCPU && stack->state == PKBPF_WAIT_SLEEP)
+		row->gpu.wait_ns += stack->weight;
+}
+
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
 	const unsigned int told = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
 	struct row_gpu *gpu = &row->gpu;
 	uint64_t ms = gpu->end_ns / NS_PER_MS - gpu->begin_ns / NS_PER_MS;
 
+	uint32_t frequency_hz = profile_info_read(rows->profile)->frequency_hz;
+
+	if (frequency_hz)
+		gpu->spin_ns = human_whole((double)gpu->spin_periods * 1e9 / frequency_hz);
+	row->known |= rows->total.known & ROW_HAS_GPU_CALLS;
 	/* Where others use a device, this row's share is known to be none. */
 	if (rows_are_of_processes(rows->by))
 		row->known |= rows->total.known & told;

@@ -14,10 +14,14 @@ struct row_gpu {
 	 * the other that of all. */
 	uint64_t kib_ms, begin_ns, end_ns;
 	uint64_t memory_bytes, peak_bytes; /* mean; peak: of one process on one device */
+	/* In calls that wait for a GPU: CPU samples and what they come to, and waits asleep. */
+	uint64_t spin_periods, spin_ns, wait_ns;
 };
 
 extern const struct row_part row_gpu_part;
 
 void row_gpu_add(struct resource_row *row, const struct gpu_process *process);
+/* A stack below a call that waits for a GPU. */
+void row_gpu_add_call(struct resource_row *row, const struct profile_row *stack);
 
 #endif
