@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "event/event_queue.h"
-#include "event/recorder.h"
-#include "event/replayer.h"
+#include "recorder.h"
+#include "replayer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

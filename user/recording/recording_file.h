@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Bytes of a recording (.pkbpf): profiles with their names, readable on any machine. Not to be
- *confused with a stream of events (event/recorder.h), which tests replay.
+ *confused with a stream of events (tests/support/recorder.h), which tests replay.
  *
  *	header          64 bytes: magic, version of the format, time of its making
  *	block*          one per slice: header of 64 bytes, then sections

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "event/encoder.h"
-#include "event/recorder.h"
+#include "recorder.h"
 
 static void stream_is_its_header_and_the_records_as_they_are(void **state)
 {

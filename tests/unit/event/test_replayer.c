@@ -14,8 +14,8 @@
 
 #include "event/decoder.h"
 #include "event/encoder.h"
-#include "event/recorder.h"
-#include "event/replayer.h"
+#include "recorder.h"
+#include "replayer.h"
 
 #define TASKS 10
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "event/recorder.h"
-#include "event/replayer.h"
+#include "recorder.h"
+#include "replayer.h"
 #include "fake_profile.h"
 #include "golden_scenario.h"
 
@@ -53,7 +53,7 @@ static void expect(const struct golden_scenario *scenario, const char *suffix, c
 	assert_non_null(expected);
 	assert_int_equal(fread(expected, 1, (size_t)length, file), length);
 	fclose(file);
-	if ((size_t)length != size || memcmp(expected, data, size)) {
+	if ((size_t)length != size || memcmp(expected, data, size) != 0) {
 		if (memchr(data, '\0', size))
 			fail_msg("%s: %zu bytes instead of %ld, or other ones", path, size, length);
 		print_error("--- expected %s\n%s--- got\n%s", path, expected, data);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Stores a stream of events in a file, for tests: a 16-byte file header, then the records
  * unchanged. Users keep recordings of profiles instead, recording/recording_file.h. */
-#ifndef PKBPF_EVENT_RECORDER_H
-#define PKBPF_EVENT_RECORDER_H
+#ifndef PKBPF_TEST_RECORDER_H
+#define PKBPF_TEST_RECORDER_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads a stream of events back into a sink, in file order. */
-#ifndef PKBPF_EVENT_REPLAYER_H
-#define PKBPF_EVENT_REPLAYER_H
+#ifndef PKBPF_TEST_REPLAYER_H
+#define PKBPF_TEST_REPLAYER_H
 
 #include <stdio.h>
 

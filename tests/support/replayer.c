@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Reads a stream of events record by record; its bytes are untrusted. */
-#include "event/replayer.h"
+#include "replayer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "event/decoder.h"
-#include "event/recorder.h"
+#include "recorder.h"
 
 /* Returns the bytes read, less than size only at the end of the file; or -errno. */
 static ssize_t read_bytes(FILE *in, void *data, size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the header of a stream, then its records. */
-#include "event/recorder.h"
+#include "recorder.h"
 
 #include <errno.h>
 #include <string.h>
