@@ -35,7 +35,8 @@ static uint64_t cost_of(struct serving *serving, const struct profile_info *info
 	return profile_own_cpu_since_start(info) + info->bpf_cpu_ns + since_ns;
 }
 
-void serving_shed(struct serving *serving)
+/* Has the capture that runs leave out what the governor wants. */
+static void serving_shed(struct serving *serving)
 {
 	const struct serve_governor *governor = &serving->governor;
 	struct pkbpf_shed_control shed = serve_governor_shed(governor, serving->asked);

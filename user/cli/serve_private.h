@@ -70,8 +70,6 @@ void serving_reload(struct serving *serving);
 /* Has a capture ready that follows one which has ended. The front goes on: where it listens and
  * writes stays. Negative errno with the sentence. */
 int serving_begin_anew(struct serving *serving, struct error *error);
-/* Has the capture that runs leave out what the governor wants. */
-void serving_shed(struct serving *serving);
 /* Captures until the end. Returns an exit status. */
 int serving_collect(struct serving *serving);
 int serving_end_front(struct serving *serving, int status);

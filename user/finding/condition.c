@@ -124,7 +124,8 @@ static bool is_container(const char *container, const char *name)
 	       (!strncmp(container, name, length) && !strcmp(container + length, ".service"));
 }
 
-bool condition_names(const struct condition *condition, const struct resource_row *row)
+/* Is the row one that the condition names? */
+static bool condition_names(const struct condition *condition, const struct resource_row *row)
 {
 	if (condition->any_row || (condition->pid && row->pid == condition->pid))
 		return true;

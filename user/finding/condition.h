@@ -43,8 +43,6 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
  * figure. */
 int condition_check_possible(const struct condition *condition, uint32_t kinds_mask,
 			     enum rows_by by, struct error *error);
-/* Is the row one that the condition names? */
-bool condition_names(const struct condition *condition, const struct resource_row *row);
 bool condition_passes(const struct condition *condition, double value);
 /* Calls back with the value of each row that the condition names, &rows->total for the sum and
  * figures of the run. Shares of the interval are taken over a row's own life. 0; -ENODATA: nothing

@@ -116,11 +116,6 @@ static const struct region_figure region_figures[] = {
 	{"disk", FIGURE_NS, "time in disk waits", disk_of, .is_part = true, .adds_up = true},
 };
 
-const struct region_figure *region_figure_at(size_t index)
-{
-	return index < ARRAY_SIZE(region_figures) ? &region_figures[index] : NULL;
-}
-
 static const char *without_question(const char *text)
 {
 	text += strspn(text, " \t");

@@ -62,7 +62,5 @@ int region_condition_value(const struct region_condition *condition, const struc
  * there is no such region; -ENODATA: the figure is not known. */
 int region_condition_check(const struct region_condition *condition, const struct region_list *list,
 			   char *ret_sentence, size_t size);
-/* By index; NULL at the end. */
-const struct region_figure *region_figure_at(size_t index);
 
 #endif

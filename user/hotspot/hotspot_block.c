@@ -49,7 +49,9 @@ static int read_bytes(struct hotspot_block_reader *reader, uint64_t address, voi
 	return hotspot_read(reader->memory, address, buffer, size);
 }
 
-uint64_t hotspot_block_size(struct hotspot_block_reader *reader, uint64_t start, uint64_t limit)
+/* Size from the header of a block, in bytes; 0: it is free, or no block. */
+static uint64_t hotspot_block_size(struct hotspot_block_reader *reader, uint64_t start,
+				   uint64_t limit)
 {
 	const struct hotspot_layout *layout = reader->layout;
 	uint8_t header[32] = {0};

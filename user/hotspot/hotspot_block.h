@@ -27,8 +27,6 @@ struct hotspot_block_reader {
 	uint64_t read_bytes; /* so far */
 };
 
-/* Size from the header of a block, in bytes; 0: it is free, or no block. */
-uint64_t hotspot_block_size(struct hotspot_block_reader *reader, uint64_t start, uint64_t limit);
 /* The identity of the blob in a block that ends at `limit` at the latest; 0: unreadable. */
 uint64_t hotspot_block_identity(struct hotspot_block_reader *reader, uint64_t start,
 				uint64_t limit);

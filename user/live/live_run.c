@@ -416,6 +416,12 @@ static uint64_t first_interval_ns(const struct live_run *run)
 	return options->first_ns ? options->first_ns : options->every_ns;
 }
 
+/* CLOCK_MONOTONIC. */
+static uint64_t live_run_start_ns(const struct live_run *run)
+{
+	return live_capture_start_ns(run->capture);
+}
+
 /* The end of the interval after one that ends at edge_ns and is over. */
 static uint64_t next_edge(const struct live_run *run, uint64_t edge_ns, uint64_t time_ns)
 {
@@ -511,11 +517,6 @@ int live_run_until_end(struct live_run *run, const struct live_observer *observe
 					wait_timeout_ms(run, now_ns, until_ns));
 	}
 	return err;
-}
-
-uint64_t live_run_start_ns(const struct live_run *run)
-{
-	return live_capture_start_ns(run->capture);
 }
 
 void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER_COUNT])

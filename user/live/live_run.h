@@ -59,8 +59,6 @@ int live_run_release(struct live_run *run, struct error *error);
  * observer may be NULL. Negative errno: the capture is broken; what it has recorded is not. */
 int live_run_until_end(struct live_run *run, const struct live_observer *observer,
 		       enum run_end *ret_end);
-/* CLOCK_MONOTONIC. */
-uint64_t live_run_start_ns(const struct live_run *run);
 /* So far; until live_run_finish. */
 void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* After the start: what is left out from now on, beside what a limit of the options leaves out. */

@@ -42,7 +42,6 @@ struct notifier {
 	size_t count;
 	bool stops;
 	uint64_t end_ns; /* when it gives up, once it stops */
-	uint64_t failed;
 	/* The telling thread's. */
 	struct notify_quotas quotas;
 	/* The sending thread's. */
@@ -150,9 +149,6 @@ static void send_message(struct notifier *notifier, const struct message *messag
 			err = post(notifier, target, message, &error);
 	if (err == 0)
 		return;
-	pthread_mutex_lock(&notifier->lock);
-	notifier->failed++;
-	pthread_mutex_unlock(&notifier->lock);
 	/* One that fails each minute says so once. */
 	if (!message->is_repeat)
 		say(notifier, target, error.text);
@@ -237,8 +233,6 @@ static void enqueue(struct notifier *notifier, struct message *message)
 		notifier->count++;
 		message = NULL;
 		pthread_cond_signal(&notifier->news);
-	} else {
-		notifier->failed++;
 	}
 	pthread_mutex_unlock(&notifier->lock);
 	if (!message)
@@ -312,16 +306,6 @@ void notifier_repeat(struct notifier *notifier, const struct alert_news *news)
 		if (notifier->options.targets.items[i].way == NOTIFY_ALERTMANAGER &&
 		    is_in_list(news->rule->notify, notifier->options.targets.items[i].name))
 			tell_target(notifier, i, news, true);
-}
-
-uint64_t notifier_failed(struct notifier *notifier)
-{
-	uint64_t failed;
-
-	pthread_mutex_lock(&notifier->lock);
-	failed = notifier->failed;
-	pthread_mutex_unlock(&notifier->lock);
-	return failed;
 }
 
 void notifier_free(struct notifier *notifier)

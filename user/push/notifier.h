@@ -57,8 +57,6 @@ void notifier_tell(struct notifier *notifier, const struct alert_news *news);
 void notifier_repeat(struct notifier *notifier, const struct alert_news *news);
 /* Sentence for people: "alert cpu-busy fires: machine.busy is 97 % (machine.busy > 90%)". */
 void notifier_sentence(const struct alert_news *news, char *text, size_t size);
-/* Messages that could not be delivered. */
-uint64_t notifier_failed(struct notifier *notifier);
 /* Waits for what is on its way, for NOTIFIER_END_SECONDS at most; what is not delivered by then is
  * said. NULL is fine. */
 #define NOTIFIER_END_SECONDS 2

@@ -196,7 +196,8 @@ uint32_t readers_keeper(const struct readers *readers)
 	return readers ? (uint32_t)readers->keeper : 0;
 }
 
-uint64_t reader_cpu_ns(pid_t pid)
+/* CPU time of a process; 0: there is none. */
+static uint64_t reader_cpu_ns(pid_t pid)
 {
 	clockid_t clock;
 	struct timespec time;

@@ -23,8 +23,6 @@ struct readers {
 	bool is_gone;
 };
 
-/* CPU time of a process; 0: there is none. */
-uint64_t reader_cpu_ns(pid_t pid);
 /* Makes an answer of a message of `size` bytes, and of the descriptor that came with it (-1: none),
  * which is taken over. Errors as those of readers_ask(). */
 int reader_answer_take(const struct reader_packet *packet, size_t size, int fd,

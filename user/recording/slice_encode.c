@@ -10,8 +10,8 @@
 #include "recording/slice_codec.h"
 #include "recording/slice_encoding.h"
 
-void slice_write_rows(struct slice_encoding *work, const struct recorded_table *table,
-		      const void *rows, size_t count)
+static void slice_write_rows(struct slice_encoding *work, const struct recorded_table *table,
+			     const void *rows, size_t count)
 {
 	struct packed_bytes bytes = {0};
 

@@ -29,8 +29,6 @@ struct slice_rows {
 void *slice_rows_add(struct slice_encoding *work, struct slice_rows *rows);
 /* Writes and frees them. */
 void slice_rows_write(struct slice_encoding *work, struct slice_rows *rows);
-void slice_write_rows(struct slice_encoding *work, const struct recorded_table *table,
-		      const void *rows, size_t count);
 /* 1 + place of an id; 0: none. */
 uint32_t slice_place(const uint32_t *places, size_t count, uint32_t id);
 

@@ -320,11 +320,6 @@ struct program_share session_program_share(const struct session *session)
 	return program_clock_last(session->program_clock);
 }
 
-size_t session_target_count(const struct session *session)
-{
-	return session->pids.count + session->options.tid_count;
-}
-
 uint32_t session_cpu_count(const struct session *session)
 {
 	return session->most_cpus;

@@ -129,8 +129,6 @@ int session_each_code(const struct session *session,
 /* Run time of the BPF programs since session_start, as measured by capture/program_clock.h;
  * false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
-/* Number of target processes when the session started: those given and those followed. */
-size_t session_target_count(const struct session *session);
 struct u32_list;
 /* The current target processes of PKBPF_TARGET_PROCESS, including exited ones not yet reaped.
  * The caller frees the list. Even an empty list has memory of its own: NULL would mean all

@@ -288,8 +288,10 @@ void session_unwind_forget_files(struct session_unwind *unwind, const bool *is_u
 		table_cache_forget_files(unwind_loader_tables(unwind->loader), is_used, count);
 }
 
-bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
-			  struct raw_unwinder_stats *ret_raw)
+/* false: no unwinder. */
+static bool session_unwind_stats(struct session_unwind *unwind,
+				 struct unwind_loader_stats *ret_loader,
+				 struct raw_unwinder_stats *ret_raw)
 {
 	if (!unwind || !unwind->loader || !unwind->raw)
 		return false;

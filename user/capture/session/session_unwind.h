@@ -54,9 +54,6 @@ int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint
  * second forgets all others. */
 void session_unwind_mark_files(struct session_unwind *unwind, bool *is_used, size_t count);
 void session_unwind_forget_files(struct session_unwind *unwind, const bool *is_used, size_t count);
-/* false: no unwinder. */
-bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
-			  struct raw_unwinder_stats *ret_raw);
 /* Adds the counters of user space. */
 void session_unwind_counters(struct session_unwind *unwind, uint64_t counters[PKBPF_COUNTER_COUNT]);
 /* Logs the unwinder's statistics, for -v -v. */

@@ -101,7 +101,7 @@ static void add_over(struct region_sums *into, const struct region_sums *more)
 	into->over = 0;
 }
 
-void region_sums_add(struct region_sums *into, const struct region_sums *more)
+static void region_sums_add(struct region_sums *into, const struct region_sums *more)
 {
 	add_over(into, more);
 	add(&into->missed_ns, more->missed_ns);

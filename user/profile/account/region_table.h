@@ -72,7 +72,6 @@ int region_table_add(struct region_table *table, uint32_t region, const struct r
  * the next get. */
 const struct region *region_table_at(const struct region_table *table, size_t index);
 size_t region_table_count(const struct region_table *table);
-void region_sums_add(struct region_sums *into, const struct region_sums *more);
 /* Is the number of those that took longer than this known? */
 static inline bool region_sums_count_over(const struct region_sums *sums, uint64_t limit_ns)
 {

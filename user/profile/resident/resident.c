@@ -451,11 +451,6 @@ void resident_fork(struct resident *resident, uint32_t parent, uint32_t child)
 		process->parent = parent;
 }
 
-void resident_forget(struct resident *resident, uint32_t id)
-{
-	resident_remove(resident, id);
-}
-
 void resident_remove(struct resident *resident, uint32_t id)
 {
 	struct resident_process *process = find_process(resident, id), *last;

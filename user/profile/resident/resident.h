@@ -51,8 +51,6 @@ int resident_look(struct resident *resident, uint32_t process, uint64_t anonymou
 		  const struct pkbpf_event_present *present, size_t runs);
 /* The child has the pages of its parent. */
 void resident_fork(struct resident *resident, uint32_t parent, uint32_t child);
-/* The memory of the process is gone (exec). */
-void resident_forget(struct resident *resident, uint32_t process);
 void resident_remove(struct resident *resident, uint32_t process);
 
 /* The next process id from *cursor (at first 0) on; RESIDENT_NONE: no more. */

@@ -14,7 +14,9 @@
 
 #define MAX_STRING_BYTES (64U << 20)
 
-bool allocator_has_operators(const struct elf_file *file)
+/* Does the file export malloc() and operators? Those of libstdc++ and libc++, which have no
+ * malloc(), call it; those of an allocator mostly do not. */
+static bool allocator_has_operators(const struct elf_file *file)
 {
 	bool has_malloc = false, has_operator = false;
 	struct elf_symbol_reader reader;

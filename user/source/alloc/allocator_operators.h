@@ -8,9 +8,6 @@
 #include "base/log.h"
 #include "elf/elf_file.h"
 
-/* Does the file export malloc() and operators? Those of libstdc++ and libc++, which have no
- * malloc(), call it; those of an allocator mostly do not. */
-bool allocator_has_operators(const struct elf_file *file);
 /* Warns of such files, and of Go programs, among those that a command is linked with, or that
  * LD_PRELOAD has. */
 void allocator_operators_warn(const char *command, const struct log *log);

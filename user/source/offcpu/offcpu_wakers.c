@@ -21,7 +21,8 @@
 #define LEAST_REST_NS NS_PER_SECOND
 #define MOST_REST_NS  (10 * NS_PER_SECOND)
 
-uint64_t offcpu_wakers_allowed(uint64_t passed_ns)
+/* Total number of wake-ups allowed so far. */
+static uint64_t offcpu_wakers_allowed(uint64_t passed_ns)
 {
 	/* One second's worth in advance, so that short records have wakers, too. */
 	return WAKEUPS_PER_SECOND * (NS_PER_SECOND + passed_ns) / NS_PER_SECOND;

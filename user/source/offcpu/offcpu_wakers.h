@@ -18,8 +18,6 @@ struct offcpu_wakers { /* zero-initialized: off */
 	bool failed; /* attaching failed; not retried */
 };
 
-/* Total number of wake-ups allowed so far. */
-uint64_t offcpu_wakers_allowed(uint64_t passed_ns);
 void offcpu_wakers_begin(struct offcpu_wakers *wakers, struct pkbpf_bpf *skeleton,
 			 uint64_t start_ns);
 /* Call periodically. */

@@ -181,7 +181,8 @@ static void remove_process(struct code_history *code, size_t item)
 	free_process(code, process);
 }
 
-struct code_process *code_history_get(struct code_history *code, uint32_t id)
+/* NULL: out of memory. */
+static struct code_process *code_history_get(struct code_history *code, uint32_t id)
 {
 	const struct process *known = process_table_by_id(code->processes, id);
 	const uint64_t *item = hash_map_find(&code->by_process, id);

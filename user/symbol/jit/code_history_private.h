@@ -74,8 +74,6 @@ struct code_history {
 	bool is_busy, is_settled;
 };
 
-/* NULL: out of memory. */
-struct code_process *code_history_get(struct code_history *code, uint32_t process);
 /* NULL: the process table has forgotten it. */
 const struct process *code_history_known(const struct code_history *code,
 					 const struct code_process *process);
