@@ -120,6 +120,7 @@ def check_layout(browser):
     check(("network" in shown) == ("peers" in report) and ("latency" in shown) == ("devices" in report) and ("memory" in shown) == ("memory_over_time" in report), f"sections are those of what was recorded: {shown}")
     said = browser.text("#losses")
     check("peers" in report or "network messages (-e network)" in said, "what was not recorded is said")
+    check(("threads" in shown) != ("what each thread did" in said), "lanes of threads are shown, or are said not to be recorded")
     check_widths(browser, (390, 1280, 2560))
     nameless = browser.run("return $$('button,input,canvas,[role=img],[role=slider]').filter(e => e.getClientRects().length && !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('[aria-hidden=true]'))).map(e => e.outerHTML.slice(0, 80))")
     check(nameless == [], f"everything that can be used has a name: {nameless}")

@@ -112,6 +112,7 @@ function showLosses() {
 	if (cost.cpu_ns !== undefined) add(percent((cost.cpu_ns - (cost.start_cpu_ns || 0)) / profile.durationNs), `of one CPU for the profiler, ${percent((cost.bpf_cpu_ns || 0) / profile.durationNs)} for its BPF programs; peak RSS ${bytes(cost.max_resident_bytes || 0)}, BPF maps ${bytes(cost.bpf_map_bytes || 0)}.`);
 	if (report.sampling && report.sampling.frequency_hz) add(time(1e9 / report.sampling.frequency_hz), `of CPU time is what each CPU sample stands for (${report.sampling.event}, ${report.sampling.frequency_hz}${NARROW}Hz).`);
 	const missing = Object.entries(EVENTS).filter(([, [isRecorded]]) => !isRecorded(report)).map(([name, [, text]]) => `${text} (-e ${name})`);
+	if (!hasLanes()) missing.push("what each thread did at each moment (--trace, with -e offcpu)");
 	if (!hasTimes()) add("No time line", "All is one slice: the run was short, or servers were asked for names (--debuginfod), which happens at the end.");
 	if (missing.length) add("Not recorded", missing.join(", ") + ".");
 	fill("losses", head("losses", "Losses and limits"), el("dl", {class: "lim"}, items));
