@@ -57,6 +57,9 @@ int page_lanes_make(struct page_lanes *lanes, const struct resource_rows *rows)
 	*lanes = (struct page_lanes){.rows = rows};
 	lanes->stack_of = calloc(profile_stack_count(rows->profile) + 1, sizeof(uint32_t));
 	err = lanes->stack_of ? lane_list_make(&lanes->list, rows->profile) : -ENOMEM;
+	err = err ? err
+		  : slow_region_list_sorted(profile_slow_regions(rows->profile), &lanes->regions,
+					    &lanes->region_count);
 	array_foreach(&lanes->list.waits, event)
 		if (!err && !add_stack(lanes, event->moment->stack))
 			err = -ENOMEM;
@@ -70,6 +73,7 @@ void page_lanes_done(struct page_lanes *lanes)
 {
 	lane_list_done(&lanes->list);
 	free(lanes->stack_of);
+	free(lanes->regions);
 	array_free(&lanes->stacks);
 	array_free(&lanes->functions);
 }
@@ -146,11 +150,10 @@ static void write_lane(const struct page_lanes *lanes, const struct lane *lane,
 static void write_regions(const struct page_lanes *lanes, struct json_writer *writer)
 {
 	const struct profile *profile = lanes->rows->profile;
-	const struct slow_region_list *list = profile_slow_regions(profile);
-	const struct slow_region *region;
 
 	json_writer_array_begin(writer, "regions");
-	for (size_t i = 0; (region = slow_region_list_at(list, i)); i++) {
+	for (size_t i = 0; i < lanes->region_count; i++) {
+		const struct slow_region *region = lanes->regions[i];
 		uint32_t lane = lane_list_find(&lanes->list, region->tid, region->start_ns);
 
 		if (lane == LANE_NONE)

@@ -22,6 +22,8 @@ struct lane_stack {
 struct page_lanes { /* zero-initialised has none */
 	const struct resource_rows *rows;
 	struct lane_list list;
+	const struct slow_region **regions;
+	size_t region_count;
 	uint32_t *stack_of; /* by stack of the profile: 1 + place in stacks; 0: none yet */
 	ARRAY_OF(struct lane_stack) stacks;
 	ARRAY_OF(uint32_t) functions;
