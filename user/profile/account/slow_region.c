@@ -41,11 +41,6 @@ int slow_region_list_add(struct slow_region_list *list, const struct slow_region
 	return 0;
 }
 
-const struct slow_region *slow_region_list_at(const struct slow_region_list *list, size_t index)
-{
-	return index < list->items.count ? &list->items.items[index] : NULL;
-}
-
 static int compare(const void *left, const void *right)
 {
 	const struct slow_region *a = *(const struct slow_region *const *)left,

@@ -28,8 +28,6 @@ void slow_region_list_limit(struct slow_region_list *list, size_t limit);
 size_t slow_region_list_max(const struct slow_region_list *list);
 /* Adds one unless all kept ones are at least as slow. -ENOMEM. */
 int slow_region_list_add(struct slow_region_list *list, const struct slow_region *slow_region);
-/* By index, in no order; NULL at the end. Valid until the next add. */
-const struct slow_region *slow_region_list_at(const struct slow_region_list *list, size_t index);
 /* The kept ones, slowest first, in an array that the caller frees; they are valid until the next
  * add. -ENOMEM. */
 int slow_region_list_sorted(const struct slow_region_list *list,
