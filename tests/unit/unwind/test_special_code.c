@@ -241,6 +241,19 @@ static void leaves_a_plt_alone_that_it_does_not_know(void **state)
 	unwind_table_free(table);
 }
 
+/* The same bytes within a function are what it says. */
+static void searches_no_further_than_the_next_function(void **state)
+{
+	struct unwind_table *table;
+
+	memcpy(text + 0x40, sigreturn, sizeof(sigreturn));
+	memcpy(text + 0x140, sigreturn, sizeof(sigreturn));
+	table = build(TEXT, 0);
+	assert_int_equal(table->stats.special_count, 1);
+	assert_int_equal(cfa_at(table, 0x140), PKBPF_CFA_SP);
+	unwind_table_free(table);
+}
+
 static void looks_at_a_bounded_number_of_pieces(void **state)
 {
 	struct unwind_table *table;
@@ -274,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(describes_the_plt_of_a_static_program, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(leaves_a_plt_alone_that_it_does_not_know, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(searches_no_further_than_the_next_function, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(looks_at_a_bounded_number_of_pieces, set_up,
 						tear_down),
