@@ -103,7 +103,10 @@ end()
 P
 
 begin "the function that makes the difference is named"
-run 0 bench --runs 2 --warmup 0 --explain -o e.txt -o e.svg "$workloads/slowed 30 60" "$workloads/slowed 90 60"
+run 0 bench --runs 2 --warmup 0 --explain --prepare 'echo p >>around' --conclude 'echo c >>around' -o e.txt -o e.svg \
+	"$workloads/slowed 30 60" "$workloads/slowed 90 60"
+# Also around the runs that are profiled.
+[ "$(grep -c p around)" -gt 4 ] && [ "$(grep -c p around)" = "$(grep -c c around)" ] || fail "around the runs: $(sort around | uniq -c | xargs)"
 grep -qE "^ self +parse_request .*\+[0-9.]+ % " e.txt || fail "parse_request is not reported: $(cat e.txt)"
 ! grep -qE "^ self +look_up " e.txt || fail "look_up is reported, which is the same: $(cat e.txt)"
 grep -q "<svg" e.svg || fail "no flame graph"
