@@ -47,6 +47,8 @@ enum pkbpf_lock_class {
 #define PKBPF_FUTEX_TID	    0x3fffffffU
 /* A lock of musl without an owner: EBUSY and waiters. */
 #define PKBPF_MUSL_TAKEN 0x80000010U
+/* A semaphore of musl for which threads wait. */
+#define PKBPF_MUSL_SEMAPHORE 0x80000000U
 
 #define PKBPF_LOCK_WORDS 8 /* 32 bytes: all owners lie in them */
 /* Bits of __kind of a mutex of glibc. */
@@ -82,18 +84,24 @@ static inline __attribute__((always_inline)) __u32 pkbpf_lock_rwlock_offset(__u6
 											     : 0;
 }
 
-/* A word with the number of its owner. */
+/* A word with the number of its owner, or one that only has the same upper bits: rwlocks of musl
+ * (a multiple of 8) and of Rust (both bits) have a number of readers there. */
 static inline __attribute__((always_inline)) void
 pkbpf_lock_read_owned(__u64 address, __u32 value, const __u32 *words,
 		      struct pkbpf_lock_view *ret_view)
 {
-	ret_view->owner = words[0] & PKBPF_FUTEX_TID;
-	ret_view->class = PKBPF_LOCK_MUSL;
+	__u32 marks = value & (PKBPF_FUTEX_WAITERS | PKBPF_FUTEX_DIED);
+
 	if (!(address & 7) && !(words[4] & ~PKBPF_MUTEX_KINDS) && words[4] & PKBPF_MUTEX_ROBUST) {
 		ret_view->class = PKBPF_LOCK_ROBUST;
-	} else if (value == PKBPF_MUSL_TAKEN) {
-		ret_view->class = PKBPF_LOCK_WORD;
-		ret_view->owner = 0;
+		ret_view->owner = words[0] & PKBPF_FUTEX_TID;
+	} else if (value == PKBPF_MUSL_SEMAPHORE) {
+		ret_view->class = PKBPF_LOCK_SIGNAL;
+		ret_view->address = 0;
+	} else if (address & 4 && value != PKBPF_MUSL_TAKEN &&
+		   marks != (PKBPF_FUTEX_WAITERS | PKBPF_FUTEX_DIED)) {
+		ret_view->class = PKBPF_LOCK_MUSL;
+		ret_view->owner = words[0] & PKBPF_FUTEX_TID;
 	}
 }
 
@@ -146,6 +154,9 @@ static inline __attribute__((always_inline)) void pkbpf_lock_read(__u64 address,
 		ret_view->class = PKBPF_LOCK_RWLOCK;
 		ret_view->owner = offset == 8 ? words[4] : words[3];
 		ret_view->address = address - offset;
+	} else if (command == PKBPF_FUTEX_WAIT_BITSET && !(operation & PKBPF_FUTEX_PRIVATE)) {
+		/* The same with a small number, as in a container. */
+		ret_view->class = PKBPF_LOCK_NONE;
 	}
 }
 

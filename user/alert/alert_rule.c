@@ -2,6 +2,7 @@
 #include "alert/alert_rule.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,6 +193,10 @@ static int set_clear(struct alert_rule *rule, const char *value, struct error *e
 	if (rule->terms[0].subject == ALERT_OF_FIGURE)
 		snprintf(text, sizeof(text), "%s.%s>%.64s", rule->terms[0].condition.figure->group,
 			 rule->terms[0].condition.figure->name, value);
+	else if (rule->terms[0].subject == ALERT_OF_REGION && rule->terms[0].region.limit_ns)
+		snprintf(text, sizeof(text), "region[%s].%s(%" PRIu64 "ns)>%.64s",
+			 rule->terms[0].region.name, rule->terms[0].region.figure->name,
+			 rule->terms[0].region.limit_ns, value);
 	else if (rule->terms[0].subject == ALERT_OF_REGION)
 		snprintf(text, sizeof(text), "region[%s].%s>%.64s", rule->terms[0].region.name,
 			 rule->terms[0].region.figure->name, value);

@@ -48,7 +48,8 @@ void baseline_of(double *values, size_t count, struct baseline *ret_baseline)
 
 static bool adds_up(const struct alert_term *term)
 {
-	return term->subject == ALERT_OF_FIGURE && figure_adds_up(term->condition.figure);
+	return (term->subject == ALERT_OF_FIGURE && figure_adds_up(term->condition.figure)) ||
+	       (term->subject == ALERT_OF_REGION && term->region.figure->adds_up);
 }
 
 /* Maxima and percentiles of an hour are above those of minutes: where the term is about less than

@@ -345,7 +345,8 @@ static const struct option_row rows[] = {
 	 "requests with their times",
 	 OUTPUT, FLAG(trace),
 	 .text = "Sums stay what they are. FILE.firefox.json and FILE.trace.json then hold single "
-		 "events instead of what each slice held, and say so. The page (-o FILE.html) shows "
+		 "events instead of what each slice held, and say so. The page (-o FILE.html) "
+		 "shows "
 		 "what each thread did at each moment."},
 	{0, "trace-min", "TIME",
 	 "with --trace: shortest wait and block request to keep; default 1ms", OUTPUT,

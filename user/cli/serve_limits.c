@@ -27,8 +27,10 @@ static int add_needed(const struct alert_term *term, struct region_limits *limit
 /* Without it the verdict is that of a percentile, and violations are not counted. */
 static void add_useful(const struct alert_term *term, struct region_limits *limits)
 {
-	uint64_t limit_ns =
-		term->subject == ALERT_OF_REGION ? region_condition_limit_ns(&term->region) : 0;
+	/* A value of the past is not known yet. */
+	uint64_t limit_ns = term->subject == ALERT_OF_REGION && !term->is_past
+				    ? region_condition_limit_ns(&term->region)
+				    : 0;
 
 	if (limit_ns)
 		region_limits_add(limits, term->region.name, limit_ns);

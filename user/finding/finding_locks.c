@@ -155,13 +155,16 @@ static bool is_followed(enum wait_class class)
 	return class == WAIT_CLASS_MUTEX || class == WAIT_CLASS_RWLOCK;
 }
 
-/* The lock that the group waits for most, of those that were followed, and its holders. */
+/* The lock of this kind that the group waits for most, of those that were followed, and its
+ * holders. */
 static const struct lock_view *lock_of(const struct lock_views *views,
-				       const struct activity *activity)
+				       const struct activity *activity, enum wait_class class)
 {
 	for (size_t i = 0; i < views->count; i++)
 		if (views->items[i].holder_count &&
 		    views->items[i].lock->class != PKBPF_LOCK_OTHERS &&
+		    (views->items[i].lock->class == PKBPF_LOCK_RWLOCK) ==
+			    (class == WAIT_CLASS_RWLOCK) &&
 		    activity_has_pid(activity, views->items[i].lock->pid))
 			return &views->items[i];
 	return NULL;
@@ -169,7 +172,7 @@ static const struct lock_view *lock_of(const struct lock_views *views,
 
 /* What the holders of the lock did while the group waited. false: no lock was followed. */
 static bool say_followed_lock(struct finding *finding, const struct analysis *analysis,
-			      const struct activity *activity)
+			      const struct activity *activity, enum wait_class class)
 {
 	const struct function_table *functions = analysis->rows->functions;
 	char name[LOCK_NAME_TEXT_SIZE], holder[LOCK_HOLDER_TEXT_SIZE];
@@ -178,7 +181,7 @@ static bool say_followed_lock(struct finding *finding, const struct analysis *an
 
 	if (lock_views_make(&views, analysis->rows->profile, functions))
 		return false;
-	view = lock_of(&views, activity);
+	view = lock_of(&views, activity, class);
 	if (view)
 		finding_say(finding->by, "most for the %s", lock_view_name(name, view, functions));
 	for (size_t i = 0; view && i < view->holder_count && i < HOLDERS_NAMED; i++) {
@@ -207,7 +210,7 @@ static void say_who_holds(struct finding *finding, const struct analysis *analys
 		return;
 	if (!wakers.most_ns || function == WAKER_NO_FUNCTION)
 		function = function_of_place(analysis, activity, &stacks);
-	if (is_followed(class) && say_followed_lock(finding, analysis, activity))
+	if (is_followed(class) && say_followed_lock(finding, analysis, activity, class))
 		return;
 	if (class < WAIT_CLASS_PG_WORK && (is_own || !wakers.most_ns))
 		say_holder(finding, analysis, activity, 1ULL << class, function);

@@ -151,17 +151,23 @@ static int write_comm(const struct text_report *report, const struct region_list
 /* In the order of the lines. */
 static void add_limits(const struct region_list *list, char *text, size_t size)
 {
+	size_t more = 0;
+
 	for (size_t i = 0; i < list->count; i++) {
 		const struct region_line *line = &list->lines[i];
 		char some[HUMAN_SIZE], all[HUMAN_SIZE], limit[HUMAN_SIZE], name[PKBPF_SPAN_NAME];
 
-		if (region_sums_has_limit(&line->sums) && strlen(text) + NOTE_MAX < size)
+		if (region_sums_has_limit(&line->sums) && strlen(text) + NOTE_MAX >= size)
+			more++;
+		else if (region_sums_has_limit(&line->sums))
 			text_append(text, size, "%s: %s of %s over %s; ",
 				    escape_terminal(name, sizeof(name), line->name),
 				    human_count(some, line->sums.over),
 				    human_count(all, line->sums.count),
 				    human_time(limit, line->sums.limit_ns));
 	}
+	if (more)
+		text_append(text, size, "and %zu more with a limit; ", more);
 }
 
 /* Counts of a part of the time are no counts of all of it. */
@@ -169,13 +175,16 @@ static void add_watched(const struct profile *profile, const struct region_list 
 			size_t size)
 {
 	uint64_t recorded_ns = profile_info_read(profile)->regions_ns;
+	size_t more = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct region_line *line = &list->lines[i];
 		uint64_t missed_ns = line->sums.missed_ns;
 		char some[HUMAN_SIZE], all[HUMAN_SIZE], name[PKBPF_SPAN_NAME];
 
-		if (missed_ns && strlen(text) + NOTE_MAX < size)
+		if (missed_ns && strlen(text) + NOTE_MAX >= size)
+			more++;
+		else if (missed_ns)
 			text_append(text, size,
 				    "%s was watched for %s of %s, since its probes cost too much; ",
 				    escape_terminal(name, sizeof(name), line->name),
@@ -184,6 +193,8 @@ static void add_watched(const struct profile *profile, const struct region_list 
 							     : 0),
 				    human_time(all, recorded_ns));
 	}
+	if (more)
+		text_append(text, size, "and %zu more for a part of the time; ", more);
 }
 
 /* What does not show in the columns. */

@@ -119,7 +119,9 @@ function watched(series, i) {
 
 function drawChart() {
 	const svg = $("chart"), height = 200, foot = 16, top = 12;
-	const sums = data.windows.map((_, i) => data.series.reduce((sum, s) => sum + s.values[i], 0));
+	// Lengths of different series are no parts of a sum: each is a mark of its own.
+	const isStacked = !/\.(p\d+|mean|max)$/.test(view.figure);
+	const sums = data.windows.map((_, i) => isStacked ? data.series.reduce((sum, s) => sum + s.values[i], 0) : Math.max(0, ...data.series.map((s) => s.values[i])));
 	const most = Math.max(...sums, 1e-9), yOf = (v) => height - foot - v / most * (height - foot - top);
 	const format = FIGURES.find((f) => f[0] === view.figure)[2];
 	svg.replaceChildren();
@@ -136,9 +138,9 @@ function drawChart() {
 		data.windows.forEach(([begin, end], i) => {
 			const value = series.values[i];
 			if (!(value > 0)) return;
-			const bar = element("rect", { x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin) - 0.5), y: yOf(below[i] + value), height: Math.max(0, yOf(below[i]) - yOf(below[i] + value)) }, group);
+			const bar = element("rect", { x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin) - 0.5), y: yOf(below[i] + value), height: isStacked ? Math.max(0, yOf(below[i]) - yOf(below[i] + value)) : 3 }, group);
 			element("title", {}, bar, `${series.name}: ${format(value)}${watched(series, i)}\n${clock(begin)} to ${clock(end)}`);
-			below[i] += value;
+			if (isStacked) below[i] += value;
 		});
 	});
 	for (let i = 0; i <= 4; i++)

@@ -69,6 +69,8 @@ static struct region_metric *metric_of(struct region_metrics *metrics, const cha
 
 	if (!metrics->regions.count && !begin(metrics, array_add(&metrics->regions), "other"))
 		return NULL;
+	if (strcmp(name, "other") == 0)
+		return metrics->regions.items;
 	for (size_t i = 1; i < metrics->regions.count; i++)
 		if (strcmp(metrics->regions.items[i].name, name) == 0)
 			return &metrics->regions.items[i];

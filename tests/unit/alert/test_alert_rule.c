@@ -63,6 +63,20 @@ static void a_rule_has_terms_times_and_names(void **state)
 	alert_rules_done(&rules);
 }
 
+static void a_rule_of_a_limit_is_cleared_at_another_part(void **state)
+{
+	struct alert_rules rules;
+	struct error error;
+
+	(void)state;
+	if (read_rules("[alert slow]\nwhen = region[predict].over(100ms) > 1%\nclear = 0.5%\n",
+		       false, &rules, &error))
+		fail_msg("%s", error.text);
+	assert_true(rules.list.items[0].has_clear);
+	assert_float_equal(rules.list.items[0].clear, 0.5, 0);
+	alert_rules_done(&rules);
+}
+
 static void a_function_has_a_part_of_its_own_or_of_all(void **state)
 {
 	static const struct {
@@ -272,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_has_terms_times_and_names),
+		cmocka_unit_test(a_rule_of_a_limit_is_cleared_at_another_part),
 		cmocka_unit_test(a_function_has_a_part_of_its_own_or_of_all),
 		cmocka_unit_test(what_is_usual_may_have_factors),
 		cmocka_unit_test(a_rule_of_what_is_not_recorded_is_refused),

@@ -29,6 +29,8 @@ static struct region_line lines[] = {
 	 .p99_ns = 110 * MS,
 	 .items_per_second = 640},
 	{.name = "by_id", .comm = "", .parent = REGION_ROOT, .sums = {.count = 4, .total_ns = MS}},
+	{.name = "unwatched", .comm = "", .parent = REGION_ROOT, .sums = {.missed_ns = MS}},
+	{.name = "unleft", .comm = "", .parent = REGION_ROOT, .sums = {.lost_end = 3}},
 };
 static const struct region_list list = {lines, ARRAY_SIZE(lines)};
 
@@ -64,6 +66,12 @@ static void figures_are_those_of_the_region(void **state)
 		{"region[predict].over(100ms)>1.5%", 1, "region[predict].over is 2.00%"},
 		{"region[predict].over(100ms)>2%", 0, ""},
 		{"region[predict].over(99ms)>0%", -ENODATA, ""},
+		/* Nothing was counted, or nothing has a length. */
+		{"region[unwatched].count<1", -ENODATA, ""},
+		{"region[unwatched].p99<1ms", -ENODATA, ""},
+		{"region[unleft].p99<1ms", -ENODATA, ""},
+		{"region[unleft].count<1", 1, "region[unleft].count is 0"},
+		{"region[unleft].not_left>2", 1, "region[unleft].not_left is 3"},
 		{"region[none].p99>1ms", -ESRCH, ""},
 		{"?region[none].p99>1ms", -ESRCH, ""},
 	};

@@ -90,6 +90,7 @@ static const struct account_table table = {
 	.rows = ACCOUNT_ROWS(struct deadlock_list, items),
 	.kinds_mask = 1U << PKBPF_PROFILE_OFFCPU,
 	.add = add_row,
+	.no_room = PKBPF_COUNTER_MERGE_TOO_MANY,
 	.is_valid = is_valid,
 };
 

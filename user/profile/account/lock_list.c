@@ -107,10 +107,8 @@ int lock_list_add_part(struct lock_list *list, const struct lock_part *more)
 		part->ns += more->ns;
 		return 0;
 	}
-	if (list->parts.count >= LOCK_PARTS_MAX) {
-		list->left_out++;
-		return 0;
-	}
+	if (list->parts.count >= LOCK_PARTS_MAX)
+		return -ENOSPC;
 	part = array_add(&list->parts);
 	if (!part)
 		return -ENOMEM;
@@ -289,6 +287,7 @@ static const struct account_table tables[] = {
 		.recorded = RECORDED_TABLE(68, struct lock_part, part_columns),
 		.rows = ACCOUNT_ROWS(struct lock_list, parts),
 		.add = add_part,
+		.no_room = PKBPF_COUNTER_MERGE_TOO_MANY,
 		.is_valid = is_part,
 	},
 };

@@ -45,7 +45,6 @@ struct lock_list { /* zero-initialized: empty */
 	ARRAY_OF(struct lock) locks;
 	ARRAY_OF(struct lock_part) parts;
 	struct hash_map lock_numbers, part_numbers; /* hash of the key -> index */
-	uint64_t left_out;			    /* parts without room */
 };
 
 /* Adds to the lock with this address, process and kind of class, and returns its index. A name, a
@@ -53,7 +52,7 @@ struct lock_list { /* zero-initialized: empty */
 int64_t lock_list_add(struct lock_list *list, const struct lock *lock);
 /* The lock with its address, pid and class, which is made if there is none. -ENOMEM. */
 int64_t lock_list_get(struct lock_list *list, uint32_t pid, uint64_t address, uint32_t class);
-/* Adds to the part with its key; what finds no room is counted in left_out. -ENOMEM. */
+/* Adds to the part with its key; -ENOSPC: there is no room; -ENOMEM. */
 int lock_list_add_part(struct lock_list *list, const struct lock_part *part);
 /* A wait so long that this many of 1000 are no longer, within 1/8; 0: no waits. */
 uint64_t lock_percentile_ns(const struct lock *lock, uint32_t permille);

@@ -84,7 +84,8 @@ int lock_wait_read(uint32_t pid, uint32_t tid, struct lock_wait *ret_wait)
 	if (err)
 		return err;
 	pkbpf_lock_read(call.address, call.operation, call.value, words, &view);
-	if (!view.owner)
+	/* What looks like musl's may be another program's word. */
+	if (!view.owner || view.class == PKBPF_LOCK_MUSL)
 		return -ENOENT;
 	ret_wait->owner = view.owner;
 	ret_wait->class = view.class;

@@ -102,9 +102,15 @@ static int drain_row(const volatile struct pkbpf_lock_row *row, struct sent_lock
 		     struct event_buffer *buffer)
 {
 	struct pkbpf_histogram_bucket buckets[PKBPF_LOCK_BUCKETS];
-	struct sent_lock now = {
-		.waits = row->waits, .wait_ns = row->wait_ns, .queue_ns = row->queue_ns};
-	struct pkbpf_event_lock lock = {
+	struct sent_lock now = {0};
+	struct pkbpf_event_lock lock;
+	int err;
+
+	/* Against the order in which the kernel side adds: no part is larger than its sum. */
+	now.queue_ns = row->queue_ns;
+	now.wait_ns = row->wait_ns;
+	now.waits = row->waits;
+	lock = (struct pkbpf_event_lock){
 		.header.time_ns = clock_now_ns(),
 		.address = row->address,
 		.pid = row->pid,
@@ -115,8 +121,6 @@ static int drain_row(const volatile struct pkbpf_lock_row *row, struct sent_lock
 		.queue_ns = now.queue_ns - sent->queue_ns,
 		.max_ns = row->max_ns,
 	};
-	int err;
-
 	if (!lock.waits && !lock.wait_ns)
 		return 0;
 	for (uint32_t i = 0; i < PKBPF_LOCK_BUCKETS; i++) {

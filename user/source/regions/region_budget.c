@@ -379,13 +379,22 @@ static bool forget_open(const struct region_budget *budget, const struct budget_
 	return true;
 }
 
+/* Ends that come off with the begins: they are at the same place. */
+static bool lacks_ends(const struct budget_file *file)
+{
+	array_foreach(&file->begins.items, site)
+		if (site->role == REGION_PYTHON)
+			return true;
+	return !file->end_probes;
+}
+
 static void watch_again(struct region_budget *budget, struct budget_file *file, uint64_t now_ns,
 			const volatile struct pkbpf_span_row *rows, uint32_t row_count)
 {
 	struct error error;
 
 	/* Without ends in between, nothing was missed of what is open. */
-	if (!file->end_probes && !forget_open(budget, file, now_ns, rows, row_count))
+	if (lacks_ends(file) && !forget_open(budget, file, now_ns, rows, row_count))
 		return;
 	if (watch(budget, file, &error) < 0)
 		log_info(budget->options.log, "cannot watch regions again: %s", error.text);
