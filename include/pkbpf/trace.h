@@ -11,8 +11,8 @@ enum pkbpf_trace_event {
 
 /* How a wait ended. Part of the recording format. */
 enum pkbpf_wake {
-	PKBPF_WAKE_UNKNOWN = 0,	  /* no wake-up was seen */
-	PKBPF_WAKE_THREAD = 1,	  /* a thread woke it */
+	PKBPF_WAKE_UNKNOWN = 0, /* no wake-up was seen */
+	PKBPF_WAKE_THREAD = 1,	/* a thread woke it */
 	/* a timer, a device or the network, while a thread ran; or a page fault of that thread */
 	PKBPF_WAKE_INTERRUPT = 2,
 	PKBPF_WAKES = 3,
