@@ -232,7 +232,7 @@ for targets in "-p $hung,$stopped" ""; do
 	# shellcheck disable=SC2086 # two words or none
 	"$pkbpf" -q $targets -d 2 -o hung.json --fail-if "$hung:offcpu.sleep>3s" 2>err.txt
 	[ $? = 3 ] || fail "a limit on who did nothing ($targets): $(cat err.txt)"
-	found hung.json lock_bound "^locks $hung: waits for a mutex in \`(.* > )?take_both" '; 100 % of wall time of 2 threads' ||
+	found hung.json deadlock "^locks $hung: deadlock of 2 threads, thread [0-9]+ waits in \`(.* > )?take_both" '; none of them has run for ' ||
 		fail "a deadlock ($targets)"
 	python3 - $stopped <<'P' || fail "who is stopped has no row ($targets)"
 import json, sys

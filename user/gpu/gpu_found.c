@@ -48,7 +48,7 @@ static void name_devices(const struct gpu_look *look, char *text, size_t size)
 	for (size_t i = 0; i < look->device_count; i++) {
 		const struct gpu_reading *device = &look->devices[i];
 
-		text_append(text, size, "%s%s (%s): %s", i ? "; " : "", device->id,
+		text_append(text, size, "%s%s (%s): %s", i ? ", " : "", device->id,
 			    device->driver[0] ? device->driver : "driver unknown",
 			    device->reason[0] ? device->reason : "its driver tells no figures");
 	}
@@ -72,9 +72,13 @@ bool gpu_found(const char *root, struct error *error)
 	name_devices(&look, text, sizeof(text));
 	if (!look.device_count)
 		error_set(error, ENODEV,
-			  "no card in /sys/class/drm, and no NVIDIA driver is loaded");
+			  "no card in /sys/class/drm, and no NVIDIA driver is loaded; load the "
+			  "driver of the GPU, if there is one");
 	else if (!is_found)
-		error_set(error, ENOTSUP, "%s", text);
+		error_set(
+			error, ENOTSUP,
+			"no figures (%s); update the driver, or install libnvidia-ml for NVIDIA's",
+			text);
 	gpu_look_clear(&look);
 	gpu_meter_free(meter);
 	nvml_keeper_stop(keeper);

@@ -292,13 +292,12 @@ static int offcpu_poll(struct source *source)
 	return err;
 }
 
-/* Of targets: all threads of a machine are too many to be looked at. What is not known is none. */
+/* What is not known is none. */
 static void look_for_deadlocks(struct source *source, uint64_t now_ns)
 {
 	const struct session_options *options = session_options(source->session);
 
-	if (options->target_mode == PKBPF_TARGET_PROCESS &&
-	    offcpu_deadlocks_look(&source->deadlocks, source->tables, now_ns) < 0)
+	if (offcpu_deadlocks_look(&source->deadlocks, source->tables, now_ns) < 0)
 		source->deadlocks.threads.count = 0;
 	if (source->deadlocks.left_out)
 		log_info(options->log,
@@ -310,7 +309,9 @@ static int offcpu_cut(struct source *source, uint64_t until_ns)
 {
 	int err;
 
-	look_for_deadlocks(source, until_ns);
+	/* All threads of a machine are too many to be looked at in each slice. */
+	if (session_options(source->session)->target_mode == PKBPF_TARGET_PROCESS)
+		look_for_deadlocks(source, until_ns);
 	send_blocked(source);
 	source->last_drain_ns = until_ns;
 	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.cut_ns, until_ns,
