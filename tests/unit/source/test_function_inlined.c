@@ -122,6 +122,30 @@ static void a_search_that_fails_is_said(void **state)
 				  "error\n");
 }
 
+/* Names of three callers as long as they may be. */
+static int find_long_names(const struct elf_file *file, inlined_judge *judge, void *context,
+			   struct inlined_functions *functions)
+{
+	struct inlined_function *function = array_add(&functions->items);
+
+	assert_non_null(function);
+	memset(function, 0, sizeof(*function));
+	function->copies = 3;
+	for (int i = 0; i < INLINED_CALLERS; i++)
+		memset(function->callers[i], 'a' + i, INLINED_NAME_BYTES - 1);
+	return 0;
+}
+
+static void long_names_of_callers_are_not_cut(void **state)
+{
+	static const struct log log = {.max_level = LOG_INFO, .write = write_said};
+	const struct session_options options = {.log = &log, .find_inlined = find_long_names};
+
+	said[0] = '\0';
+	function_inlined_tell(NULL, &options, NULL, "/bin/app");
+	assert_non_null(strstr(said, "ccc(), whose calls are not counted"));
+}
+
 static void without_a_search_nothing_is_said(void **state)
 {
 	static const struct log log = {.max_level = LOG_INFO, .write = write_said};
@@ -138,6 +162,7 @@ int main(void)
 		cmocka_unit_test(callers_are_named_as_far_as_they_are_known),
 		cmocka_unit_test(those_with_most_copies_come_first),
 		cmocka_unit_test(a_search_that_fails_is_said),
+		cmocka_unit_test(long_names_of_callers_are_not_cut),
 		cmocka_unit_test(without_a_search_nothing_is_said),
 	};
 

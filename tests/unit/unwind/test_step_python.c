@@ -122,7 +122,9 @@ static void python_frames_above_the_cut_of_the_native_stack_follow_a_mark(void *
 
 static void frames_end_at_the_limit_of_the_stack(void **state)
 {
-	const uint64_t words[] = {ANCHOR(STACK), PYTHON(1), PYTHON(2), PYTHON(3), PYTHON(4)};
+	const uint64_t words[] = {ANCHOR(STACK), PYTHON(1), PYTHON(2),
+				  PYTHON(3),	 PYTHON(4), ANCHOR(STACK + (1 << 16)),
+				  PYTHON(5)};
 	uint64_t ips[] = {NATIVE(0), 0, 0, 7};
 	struct python_merge_stack stack = {.ips = ips, .depth = 1, .limit = 3};
 	struct python_merge merge;
