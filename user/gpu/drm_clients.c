@@ -22,7 +22,7 @@ struct drm_client {
 	/* As of the last look and as of this one; of counters that went back `before` keeps the
 	 * larger. */
 	struct drm_fdinfo before, now;
-	uint32_t pid, holder; /* holder: who has it in this look; 0: nobody yet */
+	uint32_t pid, holder; /* holder: pid that has it in this look; 0: none yet */
 	bool is_new;	      /* since the last look */
 	uint64_t seen_ns;     /* CLOCK_MONOTONIC; `before` is of that time */
 };
@@ -262,7 +262,7 @@ static uint64_t used_ns(struct drm_engine *before, const struct drm_engine *now,
 	return ns / now->capacity;
 }
 
-/* The time in which a client used what it did; 0: before anybody looked. */
+/* The time in which a client used what it did; 0: before the first look. */
 static uint64_t passed_ns(const struct drm_clients *clients, const struct drm_client *client,
 			  uint64_t now_ns)
 {
@@ -379,7 +379,7 @@ static void forget_ended(struct drm_clients *clients, struct gpu_look *look)
 	clients->items.count = kept;
 }
 
-/* Of a device that nobody has open, whose driver would tell. */
+/* Of a device without open descriptors, with a driver that counts time. */
 static void mark_idle(struct gpu_look *look, uint32_t number)
 {
 	static const char *const timed[] = {"amdgpu",	"i915",	   "xe",  "msm_dpu",

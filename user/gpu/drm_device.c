@@ -32,7 +32,7 @@ static bool read_u64(const struct card *card, const char *name, uint64_t *ret_va
 	return sysfs_u64(card->root, path, ret_value);
 }
 
-/* ---- who it is ---- */
+/* ---- identity ---- */
 
 static void copy_value(char *to, size_t size, const char *text, const char *key)
 {

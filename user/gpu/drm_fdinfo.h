@@ -44,8 +44,8 @@ struct drm_fdinfo {
 /* false: not of a DRM client. Lines that are none of these, or broken, are passed over; so are
  * engines and regions beyond the room for them. */
 bool drm_fdinfo_read(const char *text, struct drm_fdinfo *ret_info);
-/* Resident bytes in the device's own memory; of a device without any, in all regions. false: not
- * told. */
+/* Resident bytes in the device's own memory; of a device without any, in all regions. false: the
+ * driver does not count them. */
 bool drm_fdinfo_memory(const struct drm_fdinfo *info, uint64_t *ret_bytes);
 
 #endif

@@ -14,7 +14,7 @@
 /* A little longer than a library that hangs may take. */
 #define WAIT_NS (12 * NS_PER_SECOND)
 
-/* Until the library has told something. */
+/* Until the first answer of the library. */
 static void await_nvml(struct nvml_keeper *keeper)
 {
 	uint64_t end_ns = clock_now_ns() + WAIT_NS, now_ns;
@@ -62,7 +62,7 @@ bool gpu_found(const char *root, struct error *error)
 	char text[ERROR_TEXT_SIZE / 2] = "";
 	bool is_found = false;
 
-	/* Whether nobody uses a device is known from the second look on. */
+	/* An idle device is known as one from the second look on. */
 	for (int i = 0; meter && i < 2; i++) {
 		gpu_look_clear(&look);
 		gpu_meter_look(meter, clock_now_ns(), &look);

@@ -12,7 +12,7 @@
 
 struct gpu_meter {
 	const char *root;
-	struct nvml_keeper *nvml; /* NULL: nobody asks NVML */
+	struct nvml_keeper *nvml; /* NULL: NVML is not asked */
 	struct drm_clients *clients;
 	uint64_t looked_ns; /* 0: never */
 };

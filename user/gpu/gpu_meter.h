@@ -11,8 +11,8 @@
 
 struct gpu_meter;
 
-/* root: "" on the machine itself; nvml: who asks NVIDIA's library, NULL: nobody. Both are borrowed.
- * NULL: out of memory. */
+/* root: "" on the machine itself; nvml: asks NVIDIA's library, NULL: it is not asked. Both
+ * borrowed. NULL: out of memory. */
 struct gpu_meter *gpu_meter_new(const char *root, struct nvml_keeper *nvml);
 /* Fills an empty look: figures of this moment, and what was used since the last one. The first look
  * has no times of use. */

@@ -3,7 +3,7 @@
 #ifndef PKBPF_GPU_NVML_JAIL_H
 #define PKBPF_GPU_NVML_JAIL_H
 
-/* Another user than root, an id that nobody has, in the group of the devices where that alone may
+/* Another user than root, with an id of its own, in the group of the devices where that alone may
  * open them; no capability, no new privileges; small files, no core dumps. System calls that run
  * programs, look into other processes, mount, load into the kernel or reach the network are
  * refused, where the kernel can do that. For good. Negative errno: it still has capabilities. */

@@ -337,7 +337,7 @@ void nvml_keeper_stop(struct nvml_keeper *keeper)
 
 	if (!keeper)
 		return;
-	/* It sees that nobody listens; it may not be killed by who has given up rights. */
+	/* It ends when its socket is closed: after giving up rights this process cannot kill it. */
 	close(keeper->fd);
 	for (int i = 0; i < END_TRIES && waitpid(keeper->pid, NULL, WNOHANG) == 0; i++)
 		nanosleep(&pause, NULL);

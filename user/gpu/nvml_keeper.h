@@ -27,14 +27,14 @@ struct nvml_keeper_options {
 /* Forks the keeper: while the program has one thread, and rights to give up. Negative errno. */
 int nvml_keeper_start(const struct nvml_keeper_options *options, struct nvml_keeper **ret_keeper,
 		      struct error *error);
-/* Takes what was told since, without waiting. true: there is a new complete look. */
+/* Takes packets that have arrived, without waiting. true: there is a new complete look. */
 bool nvml_keeper_read(struct nvml_keeper *keeper);
 /* The newest complete look, in which busy_ns of uses is a percentage; NULL: none yet, or none since
  * a worker has ended: *ret_reason says why, "" while nothing is known yet. */
 const struct gpu_look *nvml_keeper_look(const struct nvml_keeper *keeper, const char **ret_reason);
 /* Packets and figures that were dropped because they cannot be. */
 uint64_t nvml_keeper_dropped(const struct nvml_keeper *keeper);
-/* Readable when something was told. */
+/* Readable when a packet has arrived. */
 int nvml_keeper_fd(const struct nvml_keeper *keeper);
 void nvml_keeper_stop(struct nvml_keeper *keeper);
 

@@ -42,7 +42,7 @@ static void take_device(struct nvml_told *told, const struct nvml_message *messa
 	struct gpu_reading *device;
 	unsigned int known = message->known & all;
 
-	/* The look before was not told to its end. */
+	/* The end of the look before did not arrive. */
 	if (message->device == 0 && told->look.device_count)
 		gpu_look_clear(&told->look);
 	/* In order, each once, and before those that use them. */

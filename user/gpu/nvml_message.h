@@ -16,7 +16,7 @@
 enum nvml_kind {
 	NVML_DEVICE = 1,
 	NVML_USE = 2,
-	NVML_LOOK = 3,	/* all of a look has been told */
+	NVML_LOOK = 3,	/* a look is complete */
 	NVML_ENDED = 4, /* of the keeper: there are no figures for now; reason says why */
 };
 
@@ -39,7 +39,7 @@ struct nvml_message {
 	};
 };
 
-/* What has been told since the last look. */
+/* What has arrived since the last look. */
 struct nvml_told {	      /* zero-initialized: nothing */
 	struct gpu_look look; /* complete when is_complete; busy_ns of uses is their percentage */
 	bool is_complete, has_ended;

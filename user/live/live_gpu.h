@@ -28,7 +28,7 @@ struct live_gpu {
 	struct live_gpu_figures figures;
 };
 
-/* Who asks NVIDIA's library, where its driver is loaded, or always with LIVE_GPU_ON; NULL: nobody.
+/* Asks NVIDIA's library, where its driver is loaded, or always with LIVE_GPU_ON; NULL: it does not.
  * While the program has one thread, and the rights that it gives up later. */
 struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, const struct log *log);
 /* root and nvml are borrowed: "" on the machine itself; NULL: NVML is not asked. */
