@@ -237,12 +237,21 @@ enum {
 	PKBPF_EVENT_REGION = 96,      /* struct pkbpf_event_region */
 	PKBPF_EVENT_REGION_NAME = 97, /* struct pkbpf_event_region_name */
 	PKBPF_EVENT_SLOW_REGION = 98, /* struct pkbpf_event_slow_region */
+	PKBPF_EVENT_REGION_GAP = 99,  /* struct pkbpf_event_region_gap */
 };
 
 /* Numbers of regions are below this. */
 #define PKBPF_REGIONS_MAX 65535
 
 /* A region that samples and stacks may refer to from now on. */
+/* In the interval that ends, regions of this name had no probes for so long, since these cost too
+ * much. */
+struct pkbpf_event_region_gap {
+	struct pkbpf_event_header header;
+	__u64 missed_ns;
+	char name[PKBPF_SPAN_NAME];
+};
+
 struct pkbpf_event_region_name {
 	struct pkbpf_event_header header;
 	__u32 number;
@@ -279,8 +288,7 @@ struct pkbpf_event_region {
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
 	__u64 limit_ns,
-		over;	 /* of count, those that took longer than the limit; 0: there is none */
-	__u64 missed_ns; /* for so long its program had no probes, since they cost too much */
+		over; /* of count, those that took longer than the limit; 0: there is none */
 	__u32 n_buckets;
 	__u32 reserved;
 	/*
@@ -290,6 +298,6 @@ struct pkbpf_event_region {
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 23 * 8 + 8, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 22 * 8 + 8, "wire size");
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "profile/profile.h"
 
-/* So many that took fast_ns, and so many that took slow_ns; sums: the limit, and what was missed.
- */
+/* So many that took fast_ns, and so many that took slow_ns; limit_ns: of the sums; missed_ns:
+ * without probes. */
 struct region_window {
 	const char *name;
 	uint64_t fast, fast_ns, slow, slow_ns;
@@ -34,11 +34,14 @@ static inline void region_window_add(struct profile *profile, const struct regio
 		.max_ns = window->slow ? window->slow_ns : window->fast_ns,
 		.limit_ns = window->limit_ns,
 		.over = window->limit_ns && window->slow_ns > window->limit_ns ? window->slow : 0,
-		.missed_ns = window->missed_ns,
 	};
 	uint32_t name = profile_intern_comm(profile, window->name);
 	int64_t place = region_table_get(profile_regions(profile), 0, REGION_ROOT, name, 0);
 
+	if (window->missed_ns)
+		assert_int_equal(region_gaps_add(profile_region_gaps(profile),
+						 &(struct region_gap){window->missed_ns, name}),
+				 0);
 	if (is_one)
 		buckets[0].count += window->slow;
 	assert_true(place >= 0);

@@ -166,12 +166,9 @@ static int measure_region(struct objective_result *result, const struct profile 
 				    &regions);
 
 	result->regions_ns += recorded_ns;
-	if (err < 0) {
-		/* Nothing came, or nobody looked. */
-		result->watched_ns += recorded_ns;
-		return err;
-	}
 	result->watched_ns += regions.watched_ns;
+	if (err < 0)
+		return err;
 	result->regions += regions.count;
 	result->violations += regions.over;
 	result->uncounted += regions.over_known ? 0 : regions.count;

@@ -68,15 +68,16 @@ static bool few_are_over(const struct region_sums *sums, uint32_t permille)
 }
 
 static void read_regions(const struct alert_term *term, const struct profile *profile,
-			 const struct region_sums *sums, struct term_regions *ret_regions)
+			 const struct region_line *line, struct term_regions *ret_regions)
 {
 	uint64_t limit_ns = region_condition_limit_ns(&term->region);
 	uint64_t recorded_ns = profile_info_read(profile)->regions_ns;
+	const struct region_sums *sums = &line->sums;
 
 	*ret_regions = (struct term_regions){
 		.count = sums->count,
 		.over_known = limit_ns && region_sums_count_over(sums, limit_ns),
-		.watched_ns = recorded_ns > sums->missed_ns ? recorded_ns - sums->missed_ns : 0,
+		.watched_ns = recorded_ns > line->missed_ns ? recorded_ns - line->missed_ns : 0,
 	};
 	if (ret_regions->over_known)
 		ret_regions->over = sums->over;
@@ -90,11 +91,13 @@ int term_region_value(const struct alert_term *term, const struct profile *profi
 	struct region_list list = {0};
 	int err = region_list_init(&list, profile, REGION_BY_NAME);
 
-	*ret_regions = (struct term_regions){0};
-	err = err < 0 ? err : region_condition_value(condition, &list, ret_value);
+	/* Nothing known of it: nothing came. */
+	*ret_regions = (struct term_regions){.watched_ns = profile_info_read(profile)->regions_ns};
 	line = err < 0 ? NULL : region_list_find(&list, condition->name);
-	if (line) {
-		read_regions(term, profile, &line->sums, ret_regions);
+	if (line)
+		read_regions(term, profile, line, ret_regions);
+	err = err < 0 ? err : region_condition_value(condition, &list, ret_value);
+	if (line && err == 0) {
 		*ret_holds = term_holds(term, *ret_value);
 		if (condition->figure->permille && ret_regions->over_known &&
 		    wants_less(&term->condition))

@@ -60,7 +60,7 @@ int measure_regions(struct measurement *measurement, const struct profile *profi
 					       .time_ns = (double)line->sums.total_ns,
 					       .calls = (double)region_line_calls(line),
 					       .measured = (double)line->sums.count,
-					       .is_let_go = line->is_let_go || line->sums.missed_ns,
+					       .is_let_go = line->is_let_go || line->missed_ns,
 				       });
 	}
 	for (size_t i = 0; added && (region = region_table_at(profile_regions(profile), i)); i++)

@@ -44,6 +44,15 @@ int region_name_check(const struct pkbpf_event_header *header)
 	return 0;
 }
 
+int region_gap_check(const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_region_gap *record = (const void *)header;
+
+	return header->size < sizeof(*record) || !memchr(record->name, '\0', sizeof(record->name))
+		       ? -EBADMSG
+		       : 0;
+}
+
 int slow_region_check(const struct pkbpf_event_header *header)
 {
 	const struct pkbpf_event_slow_region *record = (const void *)header;

@@ -25,6 +25,7 @@ int slow_region_check(const struct pkbpf_event_header *header);
 
 /* -EBADMSG. The name is NUL-terminated then. */
 int region_name_check(const struct pkbpf_event_header *header);
+int region_gap_check(const struct pkbpf_event_header *header);
 
 static inline const char *region_view_name(const struct region_view *view, size_t at)
 {

@@ -11,7 +11,8 @@
 	"id,parent,depth,pid,comm,region,type,count,calls,recursive,not_measured,not_left,"        \
 	"unfinished,wall_ns,self_ns,on_cpu_ns,runqueue_ns,sleep_ns,disk_ns,uninterruptible_ns,"    \
 	"stopped_ns,undivided_ns,p50_ns,p95_ns,p99_ns,max_ns,items,minor_faults,major_faults,"     \
-	"read_bytes,written_bytes,allocations,allocated_bytes,live_objects,live_bytes"
+	"read_bytes,written_bytes,allocations,allocated_bytes,live_objects,live_bytes,"            \
+	"missed_ns"
 
 static void write_name(struct csv_cells *cells, const struct region_list *list, size_t index)
 {
@@ -66,6 +67,7 @@ static void write_usage(struct csv_cells *cells, const struct region_line *line)
 	csv_u64(cells, line->heap.allocated_bytes);
 	csv_u64(cells, line->heap.live_objects);
 	csv_u64(cells, line->heap.live_bytes);
+	csv_u64(cells, line->missed_ns);
 }
 
 static int write_regions(struct results *results, _unused_ const struct format_options *options,

@@ -269,7 +269,7 @@ int region_condition_value(const struct region_condition *condition, const struc
 	if (!line)
 		return -ESRCH;
 	/* None that was left has a length; without probes nothing was counted. */
-	if (!line->sums.count && (!condition->figure->adds_up || line->sums.missed_ns))
+	if (!line->sums.count && (!condition->figure->adds_up || line->missed_ns))
 		return -ENODATA;
 	if (condition->figure->is_part && line->sums.total_ns &&
 	    region_sums_undivided_ns(&line->sums) == line->sums.total_ns)

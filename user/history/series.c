@@ -94,7 +94,7 @@ static void add_line(struct series *series, const struct region_list *list,
 	if (!group || strcmp(group->name, OTHERS) == 0)
 		return;
 	group->values[number] = value;
-	group->watched_ns[number] = recorded_ns - (double)line->sums.missed_ns;
+	group->watched_ns[number] = recorded_ns - (double)line->missed_ns;
 	if (group->watched_ns[number] < 0)
 		group->watched_ns[number] = 0;
 	group->sum += value;

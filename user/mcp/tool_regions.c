@@ -42,6 +42,7 @@ static void write_name(const json_t *region, struct mcp_answer *answer)
 	mcp_append_count(line, sizeof(line), "items", region, "items");
 	mcp_append_count(line, sizeof(line), "never left", region, "not_left");
 	mcp_append_count(line, sizeof(line), "unfinished", region, "unfinished");
+	mcp_append_time(line, sizeof(line), "not watched for", region, "missed_ns");
 	if (json_is_true(json_object_get(region, "let_go")))
 		text_append(line, sizeof(line),
 			    ", called too often: counted for a part of the time");

@@ -28,7 +28,6 @@ static int add_region(struct profile *profile, uint32_t process, const struct re
 		.written_bytes = record->written_bytes,
 		.limit_ns = record->limit_ns,
 		.over = record->over,
-		.missed_ns = record->missed_ns,
 	};
 	struct region_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	int64_t place = REGION_ROOT;
@@ -70,6 +69,21 @@ int aggregator_take_region_name(struct aggregator *aggregator,
 	int err = region_name_check(record);
 
 	return err ? err : region_names_put(&aggregator->regions, (const void *)record);
+}
+
+int aggregator_take_region_gap(struct aggregator *aggregator,
+			       const struct pkbpf_event_header *header)
+{
+	const struct pkbpf_event_region_gap *record = (const void *)header;
+	struct profile *profile = aggregator_slice(aggregator, header->time_ns);
+	struct region_gap gap = {.missed_ns = record->missed_ns};
+	int err = region_gap_check(header);
+
+	if (err)
+		return err;
+	gap.name = profile_intern_comm(profile, record->name);
+	return gap.name == UINT32_MAX ? -ENOMEM
+				      : region_gaps_add(profile_region_gaps(profile), &gap);
 }
 
 int aggregator_take_slow_region(struct aggregator *aggregator,

@@ -25,6 +25,7 @@
 #include "profile/account/moment_list.h"
 #include "profile/account/peer_table.h"
 #include "profile/account/resource_usage.h"
+#include "profile/account/region_gaps.h"
 #include "profile/account/region_table.h"
 #include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"

@@ -38,6 +38,7 @@
 	X(REGION, region)                                                                          \
 	X(REGION_NAME, region_name)                                                                \
 	X(SLOW_REGION, slow_region)                                                                \
+	X(REGION_GAP, region_gap)                                                                  \
 	RECORDS_OF_TEST(X)
 
 #endif

@@ -179,7 +179,7 @@ static void add_watched(const struct profile *profile, const struct region_list 
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct region_line *line = &list->lines[i];
-		uint64_t missed_ns = line->sums.missed_ns;
+		uint64_t missed_ns = line->missed_ns;
 		char some[HUMAN_SIZE], all[HUMAN_SIZE], name[PKBPF_SPAN_NAME];
 
 		if (missed_ns && strlen(text) + NOTE_MAX >= size)
@@ -202,12 +202,13 @@ static void write_notes(const struct text_report *report, const struct region_li
 {
 	uint64_t not_left = 0, unfinished = 0, undivided_ns = 0, total_ns = 0;
 	char text[1024] = "", number[HUMAN_SIZE];
-	bool any_let_go = false;
+	bool any_let_go = false, any_missed = false;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct region_sums *sums = &list->lines[i].sums;
 
 		any_let_go |= list->lines[i].is_let_go;
+		any_missed |= list->lines[i].missed_ns != 0;
 		not_left += sums->lost_end;
 		unfinished += sums->unfinished;
 		if (!list->lines[i].by_id && sums->count > sums->interleaved) {
@@ -223,7 +224,10 @@ static void write_notes(const struct text_report *report, const struct region_li
 		text_append(text, sizeof(text), "%s open at the end; ",
 			    human_counted(number, unfinished, "regions"));
 	if (not_left)
-		text_append(text, sizeof(text), "%s ended without being left; ",
+		text_append(text, sizeof(text),
+			    any_missed
+				    ? "%s ended without being left, or while there were no probes; "
+				    : "%s ended without being left; ",
 			    human_counted(number, not_left, "regions"));
 	if (undivided_ns)
 		text_append(text, sizeof(text),

@@ -17,7 +17,7 @@ struct listing {
 	const struct profile *profile;
 	struct region_table *merged;
 	uint32_t *children, *next; /* first child and next sibling of each merged region */
-	uint64_t *missed_ns;	   /* of each merged region */
+	bool *is_scoped;	   /* of each merged region: not only by number */
 };
 
 static const struct process *process_of(const struct profile *profile, uint32_t id)
@@ -102,20 +102,32 @@ static int merge(const struct listing *work, enum region_grouping grouping)
 		if (region->process != process)
 			group = group_of(profile, region, grouping);
 		process = region->process;
-		place = region_table_get(merged, group,
-					 is_flat ? REGION_ROOT : places[region->parent],
-					 region->name, region->flags);
-
+		place = region_table_get(
+			merged, group, is_flat ? REGION_ROOT : places[region->parent], region->name,
+			grouping == REGION_BY_NAME ? region->flags & ~PKBPF_REGION_BY_ID
+						   : region->flags);
 		if (place < 0)
 			return (int)place;
 		places[i] = (uint32_t)place;
-		/* Probes come and go with a file, for all of its processes at once. */
-		if (sums.missed_ns > work->missed_ns[place])
-			work->missed_ns[place] = sums.missed_ns;
+		work->is_scoped[place] |= !(region->flags & PKBPF_REGION_BY_ID);
 		err = region_table_add(merged, places[i], &sums, region->buckets,
 				       region->bucket_count);
 	}
 	return err;
+}
+
+/* Names that were not counted once, perhaps since they had no probes. */
+static int add_gaps(const struct listing *work)
+{
+	const struct region_gaps *gaps = profile_region_gaps(work->profile);
+
+	array_foreach(&gaps->items, gap) {
+		int64_t place = region_table_get(work->merged, 0, REGION_ROOT, gap->name, 0);
+
+		if (place < 0)
+			return (int)place;
+	}
+	return 0;
 }
 
 struct ranked {
@@ -185,13 +197,13 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 			       : 0,
 		.parent = parent,
 		.depth = parent == REGION_ROOT ? 0 : list->lines[parent].depth + 1,
-		.by_id = region->flags & PKBPF_REGION_BY_ID,
+		.by_id = !work->is_scoped[number],
 		.is_function = region->flags & PKBPF_REGION_FUNCTION,
 		.is_let_go = region->flags & PKBPF_REGION_LET_GO,
 		.sums = region->sums,
+		.missed_ns = region_gaps_of(profile_region_gaps(work->profile), region->name),
 		.self_ns = region->sums.total_ns,
 	};
-	line->sums.missed_ns = work->missed_ns[number];
 	fill_times(line, region);
 	if (line->is_function)
 		line->self_ns = region->sums.self_ns;
@@ -238,20 +250,23 @@ int region_list_init(struct region_list *list, const struct profile *profile,
 		     enum region_grouping grouping)
 {
 	_cleanup_(region_table_free_cleanup) struct region_table *merged = region_table_new();
-	size_t count = region_table_count(profile_regions(profile));
+	size_t count = region_table_count(profile_regions(profile)) +
+		       profile_region_gaps(profile)->items.count;
 	_cleanup_free_ uint32_t *links = malloc((2 * count + 2) * sizeof(*links));
-	_cleanup_free_ uint64_t *missed_ns = calloc(count + 1, sizeof(*missed_ns));
-	struct listing work = {.profile = profile, .merged = merged, .missed_ns = missed_ns};
+	_cleanup_free_ bool *is_scoped = calloc(count + 1, sizeof(*is_scoped));
+	struct listing work = {.profile = profile, .merged = merged, .is_scoped = is_scoped};
 	int err;
 
 	*list = (struct region_list){.lines = calloc(count + 1, sizeof(*list->lines))};
-	if (!merged || !links || !missed_ns || !list->lines) {
+	if (!merged || !links || !is_scoped || !list->lines) {
 		region_list_done(list);
 		return -ENOMEM;
 	}
 	work.children = links;
 	work.next = links + count + 1;
 	err = merge(&work, grouping);
+	if (grouping == REGION_BY_NAME)
+		err = err ? err : add_gaps(&work);
 	err = err ? err : link_children(&work);
 	err = err ? err : list_lines(list, &work, grouping);
 	err = err ? err : region_heap_add(list, profile, grouping);

@@ -12,8 +12,9 @@
 enum region_grouping {
 	REGION_BY_PROCESS, /* a tree for each process */
 	REGION_BY_COMM,	   /* one for all processes of one comm */
-	/* One line for each name, wherever it is; a region inside one of the same name adds to the
-	 * count and the percentiles, not to the times. */
+	/* One line for each name, wherever it is and however it is begun; a region inside one of
+	 * the same name adds to the count and the percentiles, not to the times. A name that had no
+	 * probes has a line also when it was not counted once. */
 	REGION_BY_NAME,
 };
 
@@ -24,16 +25,19 @@ struct region_heap {
 };
 
 struct region_line {
-	const char *name;	 /* not escaped; of the profile */
-	const char *comm;	 /* of its process; "": unknown, or REGION_BY_NAME */
-	uint32_t pid;		 /* 0: unknown, or several */
-	uint32_t parent;	 /* line before this one; REGION_ROOT: none */
-	uint32_t depth;		 /* 0: has no parent */
-	bool by_id;		 /* begun and ended by number, perhaps in different threads */
-	bool is_function;	 /* its calls */
-	bool is_let_go;		 /* and more, that were not counted */
-	struct region_sums sums; /* missed_ns: the most of its processes */
-	uint64_t self_ns;	 /* of the wall time: outside of regions below it */
+	const char *name; /* not escaped; of the profile */
+	const char *comm; /* of its process; "": unknown, or REGION_BY_NAME */
+	uint32_t pid;	  /* 0: unknown, or several */
+	uint32_t parent;  /* line before this one; REGION_ROOT: none */
+	uint32_t depth;	  /* 0: has no parent */
+	bool by_id;	  /* all begun and ended by number, perhaps in different threads */
+	bool is_function; /* its calls */
+	bool is_let_go;	  /* and more, that were not counted */
+	struct region_sums sums;
+	/* Its file had no probes, since they cost too much: for regions of this name, everywhere.
+	 */
+	uint64_t missed_ns;
+	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
 	double items_per_second;	 /* items / wall time in the region; 0: no items */
 	struct region_heap heap;	 /* with regions inside; 0 without allocations of regions */

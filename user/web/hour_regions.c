@@ -29,12 +29,12 @@ static void write_violations(const struct region_sums *sums, FILE *out)
 }
 
 /* Counts and lengths of a part of the time are no counts of all of it. */
-static void write_watched(const struct region_sums *sums, const struct profile_info *info,
+static void write_watched(const struct region_line *line, const struct profile_info *info,
 			  FILE *out)
 {
 	uint64_t all_ns = info->end_ns - info->start_ns;
 	uint64_t watched_ns =
-		info->regions_ns > sums->missed_ns ? info->regions_ns - sums->missed_ns : 0;
+		info->regions_ns > line->missed_ns ? info->regions_ns - line->missed_ns : 0;
 	char some[HUMAN_SIZE], all[HUMAN_SIZE];
 
 	if (watched_ns >= all_ns)
@@ -58,7 +58,7 @@ static void write_line(const struct region_line *line, const struct profile_info
 	write_time(line->p99_ns, out);
 	write_time(sums->max_ns, out);
 	write_violations(sums, out);
-	write_watched(sums, info, out);
+	write_watched(line, info, out);
 }
 
 void hour_regions_write(const struct profile *profile, FILE *out)
@@ -78,5 +78,8 @@ void hour_regions_write(const struct profile *profile, FILE *out)
 		write_line(&list.lines[i], info, out);
 	if (list.count)
 		fprintf(out, "</tbody></table>\n");
+	if (list.count > ROWS_MAX)
+		fprintf(out, "<p>%zu more regions, with less time, are not shown.</p>\n",
+			list.count - ROWS_MAX);
 	region_list_done(&list);
 }

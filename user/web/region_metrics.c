@@ -93,8 +93,8 @@ static void add_line(struct region_metrics *metrics, const struct region_line *l
 	metric->sums[COUNT] += (double)line->sums.count;
 	metric->sums[WALL] += seconds(line->sums.total_ns);
 	metric->sums[VIOLATIONS] += (double)line->sums.over;
-	if (recorded_ns > line->sums.missed_ns)
-		metric->sums[WATCHED] += seconds(recorded_ns - line->sums.missed_ns);
+	if (recorded_ns > line->missed_ns)
+		metric->sums[WATCHED] += seconds(recorded_ns - line->missed_ns);
 	metric->has_limit |= region_sums_has_limit(&line->sums);
 	memcpy(metric->lengths, of_slice, sizeof(of_slice));
 	metric->seen = metrics->slices;

@@ -183,17 +183,21 @@ static void a_window_that_was_hardly_watched_is_unknown(void **state)
 {
 	const struct region_window half = {"a", 100, MS, 0, MS, 0, SLICE / 2};
 	const struct region_window hardly = {"a", 100, MS, 0, MS, 0, SLICE - SLICE / 20};
+	const struct region_window none = {"a", 0, MS, 0, MS, 0, SLICE};
 	struct objectives objectives = {0};
 	struct objective_result *results;
 	struct error error;
 
 	for (int64_t n = 0; n < 12; n++)
 		add_regions(n, n < 6 ? &half : &hardly);
+	/* Nothing was counted, as there were no probes. */
+	for (int64_t n = 12; n < 18; n++)
+		add_regions(n, &none);
 	assert_int_equal(objectives_add(&objectives, "a", "region[a].p99 < 1s", &error), 0);
 	results = measure(&objectives);
 	assert_int_equal(results[0].kept, 1);
-	assert_int_equal(results[0].unknown, 1);
-	assert_int_equal(results[0].regions_ns, 12 * SLICE);
+	assert_int_equal(results[0].unknown, 2);
+	assert_int_equal(results[0].regions_ns, 18 * SLICE);
 	assert_int_equal(results[0].watched_ns, 6 * (SLICE / 2 + SLICE / 20));
 	objective_results_free(results, 1);
 	objectives_done(&objectives);

@@ -56,6 +56,18 @@ static void reads_the_path_and_the_histogram(void **state)
 	assert_int_equal(view.buckets[1].count, 2);
 }
 
+static void a_gap_has_a_name(void **state)
+{
+	struct pkbpf_event_region_gap gap = {.header = {.size = sizeof(gap)}, .name = "step"};
+
+	assert_int_equal(region_gap_check(&gap.header), 0);
+	gap.header.size = sizeof(gap) - 8;
+	assert_int_equal(region_gap_check(&gap.header), -EBADMSG);
+	gap.header.size = sizeof(gap);
+	memset(gap.name, 'x', sizeof(gap.name));
+	assert_int_equal(region_gap_check(&gap.header), -EBADMSG);
+}
+
 static struct pkbpf_event_slow_region slow(void)
 {
 	return (struct pkbpf_event_slow_region){
@@ -148,6 +160,7 @@ static void rejects_buckets_out_of_order_or_out_of_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gap_has_a_name),
 		cmocka_unit_test_setup(reads_the_path_and_the_histogram, setup),
 		cmocka_unit_test(takes_a_slow_region_whose_parts_are_its_time_or_less),
 		cmocka_unit_test(rejects_a_slow_region_that_ends_after_its_record),

@@ -29,7 +29,7 @@ static struct region_line lines[] = {
 	 .p99_ns = 110 * MS,
 	 .items_per_second = 640},
 	{.name = "by_id", .comm = "", .parent = REGION_ROOT, .sums = {.count = 4, .total_ns = MS}},
-	{.name = "unwatched", .comm = "", .parent = REGION_ROOT, .sums = {.missed_ns = MS}},
+	{.name = "unwatched", .comm = "", .parent = REGION_ROOT, .missed_ns = MS},
 	{.name = "unleft", .comm = "", .parent = REGION_ROOT, .sums = {.lost_end = 3}},
 };
 static const struct region_list list = {lines, ARRAY_SIZE(lines)};

@@ -182,6 +182,66 @@ static void slices_add_up(void **state)
 	profile_free(slice);
 }
 
+/* As the source sends it, once for each slice. */
+static void send_gap(const char *name, uint64_t missed_ns)
+{
+	struct event_sink sink = aggregator_sink(fake.aggregator);
+	struct pkbpf_event_region_gap record = {
+		.header = {.kind = PKBPF_EVENT_REGION_GAP, .size = sizeof(record)},
+		.missed_ns = missed_ns};
+
+	strcpy(record.name, name);
+	sink.ops->on_other(sink.context, &record.header);
+}
+
+static void gaps_of_slices_add_up_whichever_process_there_is(void **state)
+{
+	struct profile *slice = slice_new();
+	struct region_list list;
+
+	assert_non_null(slice);
+	send_gap("step", 3 * MS);
+	send_gap("unseen", 4 * MS);
+	assert_int_equal(slice_merge(slice, fake.profile), 0);
+	assert_int_equal(slice_merge(slice, fake.profile), 0);
+	assert_int_equal(region_list_init(&list, slice, REGION_BY_NAME), 0);
+	assert_int_equal(region_list_find(&list, "step")->missed_ns, 6 * MS);
+	assert_int_equal(region_list_find(&list, "load")->missed_ns, 0);
+	/* It was not counted, and that is no count of 0. */
+	assert_int_equal(region_list_find(&list, "unseen")->missed_ns, 8 * MS);
+	assert_int_equal(region_list_find(&list, "unseen")->sums.count, 0);
+	region_list_done(&list);
+	/* In both processes, and no line for one without. */
+	assert_int_equal(region_list_init(&list, slice, REGION_BY_PROCESS), 0);
+	assert_int_equal(list.count, 5);
+	assert_int_equal(list.lines[0].missed_ns, 6 * MS);
+	assert_int_equal(list.lines[1].missed_ns, 6 * MS);
+	region_list_done(&list);
+	profile_free(slice);
+}
+
+static void a_name_by_number_and_by_scope_is_one(void **state)
+{
+	struct region_table *table = profile_regions(fake.profile);
+	const struct region_sums sums = {.count = 2, .total_ns = 8 * MS, .max_ns = 5 * MS};
+	uint32_t process = process_table_find(fake.processes, 9)->id,
+		 load = profile_intern_comm(fake.profile, "load"),
+		 number = profile_intern_comm(fake.profile, "number");
+	struct region_list list;
+	int64_t place = region_table_get(table, process, REGION_ROOT, load, PKBPF_REGION_BY_ID);
+
+	assert_int_equal(region_table_add(table, (uint32_t)place, &sums, NULL, 0), 0);
+	place = region_table_get(table, process, REGION_ROOT, number, PKBPF_REGION_BY_ID);
+	assert_int_equal(region_table_add(table, (uint32_t)place, &sums, NULL, 0), 0);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_NAME), 0);
+	assert_int_equal(list.count, 4);
+	assert_int_equal(region_list_find(&list, "load")->sums.count, 13);
+	assert_int_equal(region_list_find(&list, "load")->sums.total_ns, 20 * MS);
+	assert_false(region_list_find(&list, "load")->by_id);
+	assert_true(region_list_find(&list, "number")->by_id);
+	region_list_done(&list);
+}
+
 static void a_record_that_cannot_be_is_counted_as_malformed(void **state)
 {
 	struct pkbpf_event_region record = {
@@ -253,6 +313,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(children_follow_their_parent_the_longest_first,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(processes_may_be_kept_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(gaps_of_slices_add_up_whichever_process_there_is,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_name_by_number_and_by_scope_is_one, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(one_name_is_one_line_wherever_it_is, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_region_inside_its_like_adds_no_time, setup,

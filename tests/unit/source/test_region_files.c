@@ -82,6 +82,31 @@ static void a_file_is_looked_at_again_when_its_id_is_that_of_another(void **stat
 	region_files_done(&files);
 }
 
+static void a_file_that_was_forgotten_is_new_again(void **state)
+{
+	struct region_files files = {0};
+	struct mapped_file file = {.id = 1, .device_major = 8}, other = {.id = 2, .inode = 1};
+	struct temp_tree tree;
+	struct stat stat;
+
+	temp_tree_init(&tree);
+	temp_tree_file(&tree, "a", "text");
+	temp_tree_file(&tree, "b", "text");
+	assert_true(note(&files, &tree, "a"));
+	assert_true(note(&files, &tree, "b"));
+	stat = temp_tree_stat(&tree, "a");
+	file.inode = stat.st_ino;
+	assert_true(region_files_is_new(&files, &file));
+	assert_true(region_files_is_new(&files, &other));
+	region_files_forget(&files, &stat);
+	assert_true(region_files_is_new(&files, &file));
+	assert_false(region_files_is_new(&files, &other));
+	assert_true(note(&files, &tree, "a"));
+	assert_false(note(&files, &tree, "b"));
+	region_files_done(&files);
+	temp_tree_done(&tree);
+}
+
 static void tables_are_halved_until_they_fit(void **state)
 {
 	assert_int_equal(mapped_table_bound(1024, 16, 100, 0, 4), 1024);
@@ -98,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_gets_probes_once),
 		cmocka_unit_test(a_file_is_looked_at_again_when_its_id_is_that_of_another),
+		cmocka_unit_test(a_file_that_was_forgotten_is_new_again),
 		cmocka_unit_test(tables_are_halved_until_they_fit),
 	};
 

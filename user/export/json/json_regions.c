@@ -41,8 +41,8 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 		json_writer_u64(writer, "limit_ns", sums->limit_ns);
 		json_writer_u64(writer, "over", sums->over);
 	}
-	if (sums->missed_ns)
-		json_writer_u64(writer, "missed_ns", sums->missed_ns);
+	if (line->missed_ns)
+		json_writer_u64(writer, "missed_ns", line->missed_ns);
 	json_writer_u64(writer, "items", sums->items);
 	json_writer_decimal(writer, "items_per_second", line->items_per_second);
 	json_writer_u64(writer, "minor_faults", sums->minor_faults);

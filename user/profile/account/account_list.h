@@ -19,6 +19,7 @@
 	X(moments, struct moment_list)                                                             \
 	X(relations, struct relation_list)                                                         \
 	X(regions, struct region_table)                                                            \
+	X(region_gaps, struct region_gaps)                                                         \
 	X(heaps, struct heap_list)                                                                 \
 	X(memory, struct memory_list)                                                              \
 	X(locks, struct lock_list)                                                                 \

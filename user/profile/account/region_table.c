@@ -104,7 +104,6 @@ static void add_over(struct region_sums *into, const struct region_sums *more)
 static void region_sums_add(struct region_sums *into, const struct region_sums *more)
 {
 	add_over(into, more);
-	add(&into->missed_ns, more->missed_ns);
 	add(&into->count, more->count);
 	add(&into->lost_end, more->lost_end);
 	add(&into->interleaved, more->interleaved);
@@ -250,10 +249,9 @@ static const struct recorded_column columns[] = {
 	COLUMN(NUMBER, 25, struct region, sums.self_ns),
 	COLUMN(NUMBER, 26, struct region, sums.limit_ns),
 	COLUMN(NUMBER, 27, struct region, sums.over),
-	COLUMN(NUMBER, 28, struct region, sums.missed_ns),
 };
 /* The buckets are a table of their own: of each region, the next bucket_count. */
-ALL_MEMBERS(struct region, 216);
+ALL_MEMBERS(struct region, 208);
 
 static const struct recorded_column bucket_columns[] = {
 	COLUMN(NUMBER, 1, struct region_bucket, index),

@@ -38,7 +38,6 @@ struct region_sums {
 	/* Of count, those that took longer than the limit, counted one by one. Without a limit, 0;
 	 * REGION_LIMITS_DIFFER: the limit was not the same all the time, and over is not known. */
 	uint64_t limit_ns, over;
-	uint64_t missed_ns; /* its program had no probes, since they cost too much */
 };
 
 struct region_bucket {

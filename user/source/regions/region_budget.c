@@ -3,37 +3,20 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/clock.h"
 #include "process/process_table.h"
+#include "source/regions/budget_file.h"
 #include "source/regions/function_price.h"
-#include "source/regions/region_duty.h"
+#include "source/regions/region_files.h"
 
 #define ENDING_NS (1 * NS_PER_SECOND)
 /* Each has a descriptor and its probes. */
 #define FILES_MAX 256
-
-struct budget_file {
-	int fd;
-	char *path;
-	struct stat stat;
-	ARRAY_OF(uint32_t) mapped; /* its ids as a mapped file */
-	uint32_t number;	   /* of its entry in the table of sites */
-	struct region_sites begins, ends;
-	struct region_probes *begin_probes, *end_probes; /* NULL: they are off */
-	uint64_t off_ns;    /* since when the begins are off; 0: they are on */
-	uint64_t cost_ns;   /* in this slice */
-	uint64_t missed_ns; /* in this slice, up to off_ns */
-	bool was_watched;   /* in this slice */
-	struct region_duty duty;
-	uint32_t said_shift;
-};
 
 struct region_budget {
 	struct region_budget_options options;
@@ -65,21 +48,6 @@ void region_budget_begin(struct region_budget *budget, const struct region_budge
 }
 
 /* ---- probes ---- */
-
-static bool is_begin(const struct region_site *site)
-{
-	switch (site->role) {
-	case REGION_ENTER:
-	case REGION_BEGIN:
-	case REGION_PYTHON: /* one place for both */
-		return true;
-	case REGION_SITE:
-		return site->description.role == PKBPF_SITE_ENTER ||
-		       site->description.role == PKBPF_SITE_BEGIN;
-	default:
-		return false;
-	}
-}
 
 static int put_on(struct region_budget *budget, int fd, const struct region_sites *sites,
 		  struct region_probes **probes, struct error *error)
@@ -124,61 +92,20 @@ static void leave(struct budget_file *file, uint64_t now_ns)
 
 /* ---- files ---- */
 
-static void file_free(struct budget_file *file)
+/* Makes room by a file that no process has mapped any more. false: there is none. */
+static bool let_go_one(struct region_budget *budget)
 {
-	if (!file)
-		return;
-	region_probes_free(file->begin_probes);
-	region_probes_free(file->end_probes);
-	region_sites_done(&file->begins);
-	region_sites_done(&file->ends);
-	array_free(&file->mapped);
-	if (file->fd >= 0)
-		close(file->fd);
-	free(file->path);
-	free(file);
-}
+	array_foreach(&budget->files, item) {
+		struct budget_file *file = *item;
 
-static int sort_sites(struct budget_file *file, const struct region_sites *sites)
-{
-	array_foreach(&sites->items, site) {
-		struct region_sites *into = is_begin(site) ? &file->begins : &file->ends;
-		struct region_site *item = array_add(&into->items);
-
-		if (!item)
-			return -ENOMEM;
-		*item = *site;
-		if (site->role != REGION_SITE)
-			item->cookie = file->number;
+		if (budget_file_is_mapped(file, budget->options.processes))
+			continue;
+		region_files_forget(budget->options.files, &file->stat);
+		budget_file_free(file);
+		*item = budget->files.items[--budget->files.count];
+		return true;
 	}
-	return 0;
-}
-
-static int note_id(struct budget_file *file, uint32_t mapped_file)
-{
-	uint32_t *id;
-
-	array_foreach(&file->mapped, known)
-		if (*known == mapped_file)
-			return 0;
-	id = array_add(&file->mapped);
-	if (!id)
-		return -ENOMEM;
-	*id = mapped_file;
-	return 0;
-}
-
-static int file_fill(struct budget_file *file, const struct region_budget_file *from,
-		     struct error *error)
-{
-	file->number = from->number;
-	file->path = strdup(from->path);
-	file->fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
-	if (file->fd < 0 || fstat(file->fd, &file->stat))
-		return error_set(error, errno, "%s", strerror(errno));
-	if (!file->path || sort_sites(file, from->sites) || note_id(file, from->mapped_file))
-		return error_set(error, ENOMEM, "out of memory");
-	return 0;
+	return false;
 }
 
 int region_budget_take(struct region_budget *budget, const struct region_budget_file *new_file,
@@ -187,29 +114,22 @@ int region_budget_take(struct region_budget *budget, const struct region_budget_
 	struct budget_file *file, **item = NULL;
 	int err;
 
-	if (budget->files.count == FILES_MAX)
+	if (budget->files.count == FILES_MAX && !let_go_one(budget))
 		return error_set(error, ENOSPC, "%d files with regions are watched already",
 				 FILES_MAX);
-	file = calloc(1, sizeof(*file));
+	file = budget_file_new(new_file, error);
 	if (!file)
-		return error_set(error, ENOMEM, "out of memory");
+		return -ENOMEM;
 	budget->tables.sites[new_file->number] = (struct pkbpf_span_site){.role = PKBPF_SITE_OFF};
-	err = file_fill(file, new_file, error);
-	err = err ? err : watch(budget, file, error);
+	err = watch(budget, file, error);
 	if (!err)
 		item = array_add(&budget->files);
 	if (item) {
 		*item = file;
 		return 0;
 	}
-	file_free(file);
+	budget_file_free(file);
 	return err ? err : error_set(error, ENOMEM, "out of memory");
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 void region_budget_note(struct region_budget *budget, int fd, uint32_t mapped_file)
@@ -219,8 +139,8 @@ void region_budget_note(struct region_budget *budget, int fd, uint32_t mapped_fi
 	if (fstat(fd, &stat))
 		return;
 	array_foreach(&budget->files, file)
-		if (is_same_file(&(*file)->stat, &stat))
-			note_id(*file, mapped_file);
+		if (budget_file_is(*file, &stat))
+			budget_file_note_id(*file, mapped_file);
 }
 
 /* ---- costs ---- */
@@ -279,61 +199,28 @@ void region_budget_poll(struct region_budget *budget, uint64_t now_ns)
 static bool has_mapped(const struct region_budget *budget, const struct budget_file *file,
 		       uint32_t pid)
 {
-	const struct process *process = process_table_find(budget->options.processes, pid);
-	const struct address_space *space =
-		process ? process_table_mappings(budget->options.processes, process) : NULL;
-	const struct mapping_list *list = space ? address_space_mappings(space) : NULL;
+	struct process_table *processes = budget->options.processes;
 
-	for (size_t i = 0; list && i < list->count; i++)
-		array_foreach(&file->mapped, id)
-			if (mapping_has_file(&list->items[i]) && list->items[i].file == *id)
-				return true;
-	return false;
+	return budget_file_is_mapped_by(file, processes, process_table_find(processes, pid));
 }
 
-/* Rows of one process mostly follow each other. */
-static void note_missed(const struct region_budget *budget, const struct budget_file *file,
-			const volatile struct pkbpf_span_row *rows, uint32_t row_count,
-			uint64_t *ret_missed_ns)
-{
-	uint32_t last = 0;
-	bool has = false;
-
-	for (uint32_t i = 0; i < row_count; i++) {
-		uint32_t pid = rows[i].pid;
-
-		if (!pid)
-			continue;
-		if (pid != last)
-			has = has_mapped(budget, file, pid);
-		last = pid;
-		if (has && file->missed_ns > ret_missed_ns[i])
-			ret_missed_ns[i] = file->missed_ns;
-	}
-}
-
-bool region_budget_cut(struct region_budget *budget, uint64_t now_ns,
+void region_budget_cut(struct region_budget *budget, uint64_t now_ns,
 		       const volatile struct pkbpf_span_row *rows, uint32_t row_count,
-		       uint64_t *ret_missed_ns)
+		       struct region_gap_names *gaps)
 {
-	bool any = false;
-
-	memset(ret_missed_ns, 0, row_count * sizeof(*ret_missed_ns));
 	array_foreach(&budget->files, item) {
 		struct budget_file *file = *item;
 
 		add_cost(budget, file);
+		budget_file_note_names(file, budget->options.processes, rows, row_count);
 		if (file->off_ns) {
 			file->missed_ns +=
 				now_ns -
 				(file->off_ns > budget->slice_ns ? file->off_ns : budget->slice_ns);
 		}
-		if (!file->missed_ns)
-			continue;
-		note_missed(budget, file, rows, row_count, ret_missed_ns);
-		any = true;
+		if (file->missed_ns)
+			region_gap_names_join(gaps, &file->names, file->missed_ns);
 	}
-	return any;
 }
 
 /* Of processes that are no more. */
@@ -379,22 +266,13 @@ static bool forget_open(const struct region_budget *budget, const struct budget_
 	return true;
 }
 
-/* Ends that come off with the begins: they are at the same place. */
-static bool lacks_ends(const struct budget_file *file)
-{
-	array_foreach(&file->begins.items, site)
-		if (site->role == REGION_PYTHON)
-			return true;
-	return !file->end_probes;
-}
-
 static void watch_again(struct region_budget *budget, struct budget_file *file, uint64_t now_ns,
 			const volatile struct pkbpf_span_row *rows, uint32_t row_count)
 {
 	struct error error;
 
 	/* Without ends in between, nothing was missed of what is open. */
-	if (lacks_ends(file) && !forget_open(budget, file, now_ns, rows, row_count))
+	if (budget_file_lacks_ends(file) && !forget_open(budget, file, now_ns, rows, row_count))
 		return;
 	if (watch(budget, file, &error) < 0)
 		log_info(budget->options.log, "cannot watch regions again: %s", error.text);
@@ -465,7 +343,7 @@ void region_budget_free(struct region_budget *budget)
 	if (!budget)
 		return;
 	array_foreach(&budget->files, file)
-		file_free(*file);
+		budget_file_free(*file);
 	array_free(&budget->files);
 	free(budget);
 }

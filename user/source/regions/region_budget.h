@@ -9,9 +9,11 @@
 #define PKBPF_SOURCE_REGIONS_REGION_BUDGET_H
 
 #include "base/log.h"
+#include "source/regions/region_gap_names.h"
 #include "source/regions/region_probes.h"
 
 struct process_table;
+struct region_files;
 struct region_budget;
 
 struct region_budget_options {
@@ -19,6 +21,8 @@ struct region_budget_options {
 	const struct log *log;
 	const struct region_probes *probes; /* with the programs; kept */
 	struct process_table *processes;    /* kept */
+	/* Files without processes that leave for others are forgotten there; kept. */
+	struct region_files *files;
 };
 
 /* -ENOMEM. */
@@ -49,11 +53,11 @@ int region_budget_take(struct region_budget *budget, const struct region_budget_
 void region_budget_note(struct region_budget *budget, int fd, uint32_t mapped_file);
 /* Ends a slice that costs many times what it may. now_ns: CLOCK_MONOTONIC. */
 void region_budget_poll(struct region_budget *budget, uint64_t now_ns);
-/* The slice ends. Fills in for each row how long its process had no probes in it; false: all had
- * them all the time. */
-bool region_budget_cut(struct region_budget *budget, uint64_t now_ns,
+/* The slice ends. Adds the names of regions whose files had no probes for a part of it, those that
+ * have no row any more included. */
+void region_budget_cut(struct region_budget *budget, uint64_t now_ns,
 		       const volatile struct pkbpf_span_row *rows, uint32_t row_count,
-		       uint64_t *ret_missed_ns);
+		       struct region_gap_names *gaps);
 /* Chooses what is watched in the next slice, after what is known of the last one was sent. rows:
  * processes that had regions. */
 void region_budget_choose(struct region_budget *budget, uint64_t now_ns,

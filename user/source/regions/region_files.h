@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -32,6 +33,8 @@ struct region_files {
 bool region_files_is_new(struct region_files *files, const struct mapped_file *file);
 /* Notes that a file gets probes. false: it has them, or there is no memory. */
 bool region_files_note_probed(struct region_files *files, int fd);
+/* A file has no probes any more: it is new when it is mapped again. */
+void region_files_forget(struct region_files *files, const struct stat *stat);
 void region_files_done(struct region_files *files);
 
 #endif

@@ -33,8 +33,7 @@ static bool has_news(const struct region_rows *rows, uint32_t number)
 
 	return row->count != sent->count || row->lost_end != sent->lost_end ||
 	       row->recursive != sent->recursive || row->unmeasured != sent->unmeasured ||
-	       (rows->unfinished && rows->unfinished[number]) ||
-	       (rows->missed_ns && rows->missed_ns[number]);
+	       (rows->unfinished && rows->unfinished[number]);
 }
 
 /* Takes what was added to a number that the kernel side only adds to. */
@@ -123,7 +122,6 @@ static int send_row(struct region_rows *rows, uint32_t number, uint64_t now_ns,
 		return -ENOMEM;
 	fill(record, row, sent, bucket_count);
 	record->unfinished = rows->unfinished ? rows->unfinished[number] : 0;
-	record->missed_ns = rows->missed_ns ? rows->missed_ns[number] : 0;
 	record->depth = depth;
 	names = (char *)&record->buckets[record->n_buckets];
 	for (uint32_t i = 0; i < depth; i++)

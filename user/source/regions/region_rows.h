@@ -16,7 +16,6 @@ struct region_rows {
 	const volatile struct pkbpf_span_row *rows;
 	struct pkbpf_span_row *sent;
 	uint64_t *unfinished; /* of each row: regions that are open; NULL: not asked */
-	uint64_t *missed_ns;  /* of each row: how long its file had no probes; NULL: not at all */
 	uint32_t count;
 };
 

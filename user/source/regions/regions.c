@@ -45,7 +45,6 @@ static void regions_free(struct source *source)
 	bpf_link__destroy(source->on_exit);
 	bpf_link__destroy(source->on_exec);
 	region_budget_free(source->budget);
-	free(source->missed_ns);
 	region_probes_free(source->probes);
 	pair_budget_free(source->pair_budget);
 	function_set_free(source->functions);
@@ -166,6 +165,7 @@ static int choose_budget(struct source *source, const struct region_options *opt
 {
 	const struct region_budget_options budget = {
 		.cost_ppm = options->budget_ppm,
+		.files = &source->files,
 		.log = session_options(source->session)->log,
 		.probes = source->probes,
 		.processes = session_options(source->session)->processes,
@@ -173,8 +173,7 @@ static int choose_budget(struct source *source, const struct region_options *opt
 
 	if (!options->budget_ppm || !source->wants_marks)
 		return 0;
-	source->missed_ns = calloc(ROWS, sizeof(*source->missed_ns));
-	return source->missed_ns ? region_budget_new(&budget, &source->budget) : -ENOMEM;
+	return region_budget_new(&budget, &source->budget);
 }
 
 /* Without it a program does not know at which place it is (5.15). */
@@ -508,17 +507,25 @@ static int regions_rest_ms(const struct source *source)
 	return least_ms < kernel_ms ? least_ms : kernel_ms;
 }
 
+/* Records of what had no probes; the stream counts those that are missing for lack of memory. */
+static void cut_budget(struct source *source, uint64_t now_ns)
+{
+	struct region_gap_names gaps = {0};
+
+	region_budget_cut(source->budget, now_ns, source->rows.rows, source->rows.count, &gaps);
+	region_gap_names_send(&gaps, now_ns, &source->buffer);
+	region_gap_names_done(&gaps);
+}
+
 static int regions_cut(struct source *source, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_now_ns();
 	int err;
 
 	(void)until_ns;
-	if (source->budget && region_budget_cut(source->budget, now_ns, source->rows.rows,
-						source->rows.count, source->missed_ns))
-		source->rows.missed_ns = source->missed_ns;
+	if (source->budget)
+		cut_budget(source, now_ns);
 	err = drain(source, true);
-	source->rows.missed_ns = NULL;
 	if (!err)
 		region_rows_begin_slice(&source->rows);
 	if (source->budget)
@@ -561,9 +568,7 @@ static void regions_detach(struct source *source)
 		regions_end(source, clock_now_ns());
 	region_probes_remove(source->probes);
 	if (source->budget) {
-		if (region_budget_cut(source->budget, clock_now_ns(), source->rows.rows,
-				      source->rows.count, source->missed_ns))
-			source->rows.missed_ns = source->missed_ns;
+		cut_budget(source, clock_now_ns());
 		region_budget_remove(source->budget);
 	}
 	if (source->pair_budget)

@@ -38,7 +38,6 @@ struct source {
 	struct region_pairs pairs;
 	struct pair_budget *pair_budget;    /* NULL: there are none of functions */
 	struct region_budget *budget;	    /* NULL: probes may cost anything */
-	uint64_t *missed_ns;		    /* of each row, with a budget */
 	char *pair_texts[REGION_PAIRS_MAX]; /* that `pairs` points into */
 	struct region_rows rows;
 	struct bpf_link *on_exit, *on_exec;
