@@ -13,6 +13,7 @@
 struct listed_cpu {
 	uint32_t number;
 	uint32_t arrival; /* changes each time the CPU comes online, see capture/cpu_watch.h */
+	bool is_early;	  /* found in the list before its uevent, which is yet to come */
 };
 
 struct cpu_list { /* zero-initialized: empty; ascending, no repeats */

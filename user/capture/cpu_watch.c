@@ -32,13 +32,6 @@ struct cpu_watch {
 	ssize_t text_size; /* read shortly before the list; 0: unknown */
 };
 
-/* CPUs that came online since the last poll. */
-struct arrived {
-	ARRAY_OF(uint32_t) numbers;
-	bool any; /* some uevent arrived */
-	bool all; /* uevents were lost: any CPU may have come online */
-};
-
 /* A socket for uevents that begin with "o" (online@, offline@): uevents of other devices must
  * not wake the session. */
 static int open_announcements(void)
@@ -131,7 +124,7 @@ bool cpu_watch_parse(const char *message, size_t size, uint32_t *ret_number)
 	return true;
 }
 
-static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
+static void read_announcements(struct cpu_watch *watch, struct cpu_arrivals *arrived)
 {
 	char message[MESSAGE_MAX_BYTES];
 	struct sockaddr_nl sender;
@@ -159,26 +152,29 @@ static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
 	}
 }
 
-static bool has_arrived(const struct arrived *arrived, uint32_t number)
+static size_t times_arrived(const struct cpu_arrivals *arrivals, uint32_t number)
 {
-	array_foreach(&arrived->numbers, each) {
-		if (*each == number)
-			return true;
+	size_t times = 0;
+
+	array_foreach(&arrivals->numbers, each) {
+		times += *each == number;
 	}
-	return arrived->all;
+	return times;
 }
 
-/* Keeps the arrival numbers of CPUs that stayed online. Returns true when the list differs. */
-static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh,
-			    const struct arrived *arrived)
+bool cpu_watch_number(const struct cpu_list *known, struct cpu_list *fresh,
+		      const struct cpu_arrivals *arrivals, uint32_t *last)
 {
-	bool changed = fresh->count != watch->list.count;
+	bool changed = fresh->count != known->count;
 
 	array_foreach(fresh, cpu) {
-		const struct listed_cpu *known = cpu_list_find(&watch->list, cpu->number);
-		bool stayed = known && !has_arrived(arrived, cpu->number);
+		const struct listed_cpu *before = cpu_list_find(known, cpu->number);
+		size_t times = times_arrived(arrivals, cpu->number);
+		bool was_early = before && before->is_early;
+		bool stayed = before && times <= was_early && !arrivals->all;
 
-		cpu->arrival = stayed ? known->arrival : ++watch->arrivals;
+		cpu->arrival = stayed ? before->arrival : ++*last;
+		cpu->is_early = times == 0 && !arrivals->all && (!before || was_early);
 		changed = changed || !stayed;
 	}
 	return changed;
@@ -186,7 +182,7 @@ static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh,
 
 bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns)
 {
-	struct arrived arrived = {0};
+	struct cpu_arrivals arrived = {0};
 	struct cpu_list fresh = {0};
 	bool changed = false;
 
@@ -197,7 +193,8 @@ bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns)
 		watch->read_ns = now_ns;
 		/* The text is read first: the next poll finds a change between the two. */
 		if ((text_has_changed(watch) || arrived.any) && cpu_list_read_online(&fresh) == 0) {
-			changed = number_arrivals(watch, &fresh, &arrived);
+			changed =
+				cpu_watch_number(&watch->list, &fresh, &arrived, &watch->arrivals);
 			fresh.version = watch->list.version + changed;
 			cpu_list_done(&watch->list);
 			watch->list = fresh;

@@ -82,9 +82,9 @@ static void sees_that_a_cpu_has_been_away(void **state)
 
 	assert_int_equal(cpu_list_parse("0-1", &list), 0);
 	list.items[1].arrival = 7;
-	assert_true(cpu_list_still_has(&list, (struct listed_cpu){1, 7}));
-	assert_false(cpu_list_still_has(&list, (struct listed_cpu){1, 6}));
-	assert_false(cpu_list_still_has(&list, (struct listed_cpu){2, 7}));
+	assert_true(cpu_list_still_has(&list, (struct listed_cpu){.number = 1, .arrival = 7}));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){.number = 1, .arrival = 6}));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){.number = 2, .arrival = 7}));
 	cpu_list_done(&list);
 }
 

@@ -49,6 +49,84 @@ static void needs_the_end_of_the_text(void **state)
 	assert_true(cpu_watch_parse(text, sizeof(text), &number));
 }
 
+/* One poll: the list is `text`, and uevents said that `count` of `numbers` came online. */
+static bool poll_once(struct cpu_list *known, const char *text, const uint32_t *numbers,
+		      size_t count, uint32_t *last)
+{
+	struct cpu_arrivals arrivals = {.any = count > 0};
+	struct cpu_list fresh = {0};
+	bool changed;
+
+	for (size_t i = 0; i < count; i++)
+		*(uint32_t *)array_add(&arrivals.numbers) = numbers[i];
+	assert_int_equal(cpu_list_parse(text, &fresh), 0);
+	changed = cpu_watch_number(known, &fresh, &arrivals, last);
+	array_free(&arrivals.numbers);
+	cpu_list_done(known);
+	*known = fresh;
+	return changed;
+}
+
+static void counts_each_arrival_once(void **state)
+{
+	static const uint32_t twice[] = {1, 1};
+	struct cpu_list list = {0};
+	uint32_t last = 0;
+
+	assert_int_equal(cpu_list_parse("0", &list), 0);
+	/* Its uevent comes with the list. */
+	assert_true(poll_once(&list, "0-1", twice, 1, &last));
+	assert_int_equal(last, 1);
+	assert_false(poll_once(&list, "0-1", NULL, 0, &last));
+	/* It has left and returned between two polls. */
+	assert_true(poll_once(&list, "0-1", twice, 1, &last));
+	assert_int_equal(last, 2);
+	assert_int_equal(list.items[1].arrival, 2);
+	assert_int_equal(list.items[0].arrival, 0);
+	assert_true(poll_once(&list, "0", NULL, 0, &last));
+	assert_int_equal(last, 2);
+	cpu_list_done(&list);
+}
+
+static void a_uevent_may_come_after_the_list(void **state)
+{
+	static const uint32_t twice[] = {1, 1};
+	struct cpu_list list = {0};
+	uint32_t last = 0;
+
+	assert_int_equal(cpu_list_parse("0", &list), 0);
+	assert_true(poll_once(&list, "0-1", NULL, 0, &last));
+	assert_false(poll_once(&list, "0-1", NULL, 0, &last));
+	assert_false(poll_once(&list, "0-1", twice, 1, &last));
+	assert_int_equal(last, 1);
+	/* The next one reports another arrival. */
+	assert_true(poll_once(&list, "0-1", twice, 1, &last));
+	assert_int_equal(last, 2);
+	/* So does a second one at once. */
+	assert_true(poll_once(&list, "0", NULL, 0, &last));
+	assert_true(poll_once(&list, "0-1", NULL, 0, &last));
+	assert_true(poll_once(&list, "0-1", twice, 2, &last));
+	assert_int_equal(last, 4);
+	assert_false(poll_once(&list, "0-1", NULL, 0, &last));
+	cpu_list_done(&list);
+}
+
+static void after_lost_uevents_any_cpu_may_have_arrived(void **state)
+{
+	struct cpu_arrivals lost = {.any = true, .all = true};
+	struct cpu_list list = {0}, fresh = {0};
+	uint32_t last = 0;
+
+	assert_int_equal(cpu_list_parse("0-1", &list), 0);
+	list.items[1].is_early = true;
+	assert_int_equal(cpu_list_parse("0-1", &fresh), 0);
+	assert_true(cpu_watch_number(&list, &fresh, &lost, &last));
+	assert_int_equal(last, 2);
+	assert_false(fresh.items[1].is_early);
+	cpu_list_done(&list);
+	cpu_list_done(&fresh);
+}
+
 static void lists_the_same_cpus_until_one_changes(void **state)
 {
 	struct cpu_watch *watch;
@@ -68,6 +146,9 @@ int main(void)
 		cmocka_unit_test(knows_a_cpu_that_came_online),
 		cmocka_unit_test(passes_over_everything_else),
 		cmocka_unit_test(needs_the_end_of_the_text),
+		cmocka_unit_test(counts_each_arrival_once),
+		cmocka_unit_test(a_uevent_may_come_after_the_list),
+		cmocka_unit_test(after_lost_uevents_any_cpu_may_have_arrived),
 		cmocka_unit_test(lists_the_same_cpus_until_one_changes),
 	};
 
