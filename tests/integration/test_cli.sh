@@ -290,16 +290,17 @@ for signal in INT TERM; do
 done
 
 begin "samples that the kernel leaves out because of its limit are told"
+# The limit is the machine's, and other tests profile meanwhile: only this pkbpf sees it change.
 limit=/proc/sys/kernel/perf_event_max_sample_rate
-limit_before=$(cat $limit)
+cp $limit rate
 rm -f f.folded
-"$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
+# shellcheck disable=SC2016 # expanded by that shell
+unshare -m sh -c 'mount --bind rate "$0" && exec "$@"' $limit "$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
 job=$!
 wait_until 60 profiling err && uses "$spinner" 300 || fail "it never started"
-echo 50 >$limit
+echo 50 >rate
 kill -INT $job
 wait $job
-echo "$limit_before" >$limit
 says err "pkbpf: warning: CPU samples are missing: the kernel has lowered its limit to 50 Hz"
 is_folded f.folded
 
