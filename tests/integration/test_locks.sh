@@ -13,18 +13,18 @@ check_kind() {
 	python3 "$here/lock_check.py" locks.json truth.txt "$3" "$4" || fail "locks of the kind $1 are not as they were"
 }
 
-check_kind normal 2 mutex 80
-check_kind normal 6 mutex 90
-check_kind normal 16 mutex 90
-check_kind normal 64 mutex 90
-check_kind recursive 6 "recursive mutex" 90
-check_kind errorcheck 6 "error-checking mutex" 90
-check_kind adaptive 6 "adaptive mutex" 90
-check_kind timed 6 mutex 90
-check_kind robust 6 "robust mutex" 90
-check_kind pi 6 "PI mutex" 85
-check_kind rwlock 6 rwlock 90
-check_kind shared 6 mutex 90
+check_kind normal 2 mutex 95
+check_kind normal 6 mutex 95
+check_kind normal 16 mutex 95
+check_kind normal 64 mutex 95
+check_kind recursive 6 "recursive mutex" 95
+check_kind errorcheck 6 "error-checking mutex" 95
+check_kind adaptive 6 "adaptive mutex" 95
+check_kind timed 6 mutex 95
+check_kind robust 6 "robust mutex" 95
+check_kind pi 6 "PI mutex" 95
+check_kind rwlock 6 rwlock 95
+check_kind shared 6 mutex 95
 
 echo "  waits for locks are waits: the off-CPU account has them, and the report names what holders do"
 "$pkbpf" -q -e offcpu,locks -o sum.folded -o sum.json -o locks.txt -- "$workloads/lock_owners" normal 6 2 >/dev/null 2>err.txt ||

@@ -8,7 +8,8 @@
  * 350 us, in hold_busy(); half sleep for 0.1 to 1 ms, in hold_asleep().
  *
  * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS" for waits of 50 us and
- * more, and "held N TID BUSY_NS ASLEEP_NS": time for which others waited while TID held lock N.
+ * more, "held N TID BUSY_NS ASLEEP_NS": time for which others waited while TID held lock N, and
+ * "free N NS": time for which they waited between two holds, most of it for a CPU.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -241,7 +242,7 @@ static size_t sort_events(int lock, int threads, const struct event **events, si
 static void tell_lock(int lock, int threads)
 {
 	static const struct event *events[THREADS_MAX * 4096];
-	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0;
+	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0, free_ns = 0;
 	size_t count = sort_events(lock, threads, events, sizeof(events) / sizeof(events[0]));
 
 	for (size_t i = 0; i < count; i++) {
@@ -254,11 +255,14 @@ static void tell_lock(int lock, int threads)
 			waited_ns += wait_ns;
 		}
 		/* Holds do not overlap: who waited for this one took the lock later. */
-		for (size_t j = i + 1; j < count; j++)
+		for (size_t j = i + 1; j < count; j++) {
 			*sum += overlap(events[j], holder->taken_ns, holder->given_ns);
+			free_ns += overlap(events[j], holder->given_ns, events[i + 1]->taken_ns);
+		}
 	}
 	printf("wait %d %llu %llu\n", lock, (unsigned long long)waits,
 	       (unsigned long long)waited_ns);
+	printf("free %d %llu\n", lock, (unsigned long long)free_ns);
 	for (int i = 0; i < threads; i++)
 		printf("held %d %d %llu %llu\n", lock, logs[i].tid, (unsigned long long)held[i][0],
 		       (unsigned long long)held[i][1]);
