@@ -9,6 +9,9 @@ import java.util.function.LongUnaryOperator;
 public class Depths {
 	static final int DEPTH = 30;
 	static volatile long sink;
+	/* No constant: in a loop with a constant step the compiler leaves out safepoints, and with them the places whose callers it
+	 * describes. */
+	static int one = 1;
 
 	interface Node {
 		long step(int depth, long value);
@@ -43,7 +46,7 @@ public class Depths {
 
 	static long leaf(long value) {
 		long sum = value;
-		for (int i = 0; i < 2000; i++)
+		for (int i = 0; i < 2000; i += one)
 			sum = (sum * 6364136223846793005L + i) ^ (sum >>> 17);
 		sum += new StringBuilder().append(sum).append('x').toString().hashCode();
 		if ((sum & 255) == 0) {
