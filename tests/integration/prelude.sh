@@ -6,7 +6,8 @@
 # than its folder has a function cleanup.
 set -u
 
-pkbpf=$(readlink -f "$1")
+# PKBPF_PROGRAM is another build of it.
+pkbpf=$(readlink -f "${PKBPF_PROGRAM:-$1}")
 workloads=$(readlink -f "$2")
 here=$(dirname "$(readlink -f "$0")")
 failures=0
@@ -160,6 +161,7 @@ check_wall_clock() {
 
 # ---- set-up ----
 
+[ -x "$pkbpf" ] || { echo "FAILED: there is no $pkbpf: build it first"; exit 1; }
 [ "$(id -u)" = 0 ] || skip "needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip "needs a kernel with BTF"
 # What a user behind sudo would get is a test of its own.
