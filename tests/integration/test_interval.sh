@@ -28,9 +28,10 @@ chrt -f 1 taskset -c 0 "$workloads/fault" pace 10 &
 started+=($!)
 uses "${started[1]}" 200 || fail "the spinning thread does not run"
 
-# What a first start reads from a slow disk is late for the interval.
-"$pkbpf" -q -d 0.1 -o warm.json 2>err.txt || echo "status $?: $(cat err.txt)"
-record -e cpu,offcpu,faults -d 0.5 -o report.json || exit 1
+# What a first start reads from a slow disk is late for the interval. The end of an interval is measured, not how long pkbpf waits
+# for a CPU then: it comes before other programs that are not real-time ones.
+nice -n -20 "$pkbpf" -q -d 0.1 -o warm.json 2>err.txt || echo "status $?: $(cat err.txt)"
+nice -n -20 "$pkbpf" -q -e cpu,offcpu,faults -d 0.5 -o report.json 2>err.txt || give_up "status $?: $(cat err.txt)"
 checker - "$cpus" <<'P'
 import sys
 from checks import check, counters, not_checked, read_report
@@ -53,7 +54,13 @@ def check_range(what, measured, low, high):
     check(low <= measured <= high, f"{what}: {measured:.3f} ({low:.3g} to {high:.3g})")
 
 
-check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.9)
+# Of CPUs; pkbpf's own row is among them.
+others = sum(row["cpu"]["total_ns"] for row in report["rows"] if row["comm"] not in ("spin", "fault", "crowd", "pkbpf")) / interval
+if others < 0.2:
+    check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.9)
+else:
+    check(interval / 1e9 >= 0.499, f"{interval / 1e9:.3f} s of interval, for 0.5 wanted")
+    not_checked(f"that the interval ends in time: other programs took {others:.2f} CPUs of it")
 # What the host steals is neither busy nor idle; a real-time thread is stopped for a twentieth of each second.
 check_range("CPUs, busy and idle", (report["host"]["busy_ns"] + report["host"]["idle_ns"]) / interval, 0.85 * cpus - stolen, 1.03 * cpus)
 if read <= 1.5:
