@@ -41,7 +41,7 @@ class Browser:
         request = urllib.request.Request(self.address + self.session + path, method=method, data=json.dumps(body).encode() if body is not None else None,
                                          headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=180) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{method} {path}: {json.load(error)['value']['message']}") from None
@@ -53,12 +53,12 @@ class Browser:
         """What the script returns, run as the body of a function."""
         return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
-    def until(self, script, *arguments, seconds=15):
-        """Waits until the script returns something true, and returns it."""
+    def until(self, script, *arguments, seconds=120):
+        """Waits until the script returns something true, and returns it. Only a page that hangs takes so long."""
         end = time.monotonic() + seconds
         while not (value := self.run(script, *arguments)):
             if time.monotonic() > end:
-                raise RuntimeError(f"never true: {script}")
+                raise RuntimeError(f"never true: {script} {arguments or ''}; the page: {self.text('body')[:2000]}")
             time.sleep(0.05)
         return value
 

@@ -35,7 +35,7 @@ END
 server=$!
 wait_until 60 grep -q 'http://' said || give_up "no server: $(cat said)"
 url=$(grep -o 'http://[0-9.:]*' said | head -n 1)
-windows() { curl -s --max-time 10 "$url/api/v1/windows?from=-1m" | grep -q '\(\[[0-9.]*,[0-9.]*\],\)\{4\}'; }
+windows() { curl -s --max-time 10 "$url/api/v1/windows?from=-1m" | grep -q '\(\[[0-9.]*,[0-9.]*\],\)\{6\}'; }
 wait_until 60 windows || give_up "no history: $(cat said)"
 
 begin "in Chromium"
