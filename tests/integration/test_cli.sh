@@ -128,12 +128,12 @@ begin "with --children it goes on while descendants live, and ends with the last
 bash -c '"$1" 60 & until [ -e go ]; do sleep 0.05; done' bash "$workloads/spin" &
 parent=$!
 until child=$(pgrep -P $parent -x spin); do sleep 0.05; done
-"$pkbpf" -v -e cpu -p $parent --children -f folded >out 2>err &
+"$pkbpf" -v -e cpu -F 499 -p $parent --children -f folded >out 2>err &
 profiler=$!
 until grep -q "profiling since" err; do sleep 0.05; done
 : >go
 wait $parent
-sleep 0.7
+uses "$child" 300
 kill -0 $profiler 2>/dev/null || fail "it ended with the process named"
 kill "$child"
 wait $profiler || fail "exit status $?"
@@ -254,7 +254,7 @@ status=$(
 
 begin "files belong to the user behind sudo"
 mkdir -p theirs && chown nobody:nogroup theirs
-SUDO_UID=65534 SUDO_GID=65534 "$pkbpf" -e cpu -p "$spinner" -d 300ms -o theirs/x.folded 2>err || fail "exit status"
+SUDO_UID=65534 SUDO_GID=65534 record_use "$spinner" 100 -e cpu -F 499 -o theirs/x.folded
 [ "$(stat -c %u:%g theirs/x.folded)" = 65534:65534 ] || fail "they belong to $(stat -c %u:%g theirs/x.folded)"
 
 begin "a closed stdout is found before profiling"
@@ -264,8 +264,11 @@ begin "a closed stdout is found before profiling"
 says err "standard output"
 
 begin "a closed stdout does not keep files from being written"
-"$pkbpf" -e cpu -p "$spinner" -d 500ms -o d.folded >&- 2>err
-[ $? = 0 ] || fail "exit status"
+"$pkbpf" -e cpu -v -F 499 -p "$spinner" -d 250 -o d.folded >&- 2>err &
+job=$!
+wait_until 60 profiling err && uses "$spinner" 100 || fail "it never started"
+kill -INT $job
+wait $job || fail "exit status"
 is_folded d.folded
 
 begin "a reader that goes away is no reason to complain"

@@ -22,6 +22,7 @@ store = store
 interval = 1s
 max-cpu = off
 events = cpu
+frequency = 999
 comm = spin
 default-alerts = no
 [alert hog]
