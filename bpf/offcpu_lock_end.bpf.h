@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Follows locks through context switches. A wait that begins names the owner in the lock's words; a
- * wait that ends makes its thread the holder while others still wait. Between two of these, and
- * between two switches of the holder, holder, place and number of waiters are constant: waiters
- * times time is the time that this place has blocked.
+ * wait that ends, unless by its time-out, makes its thread the holder while others still wait.
+ * Between two of these, and between two switches of the holder, holder, place and number of waiters
+ * are constant: waiters times time is the time that this place has blocked.
  *
  * Two CPUs may change one row at once. Then a gap between two events belongs to the other's holder.
  */
@@ -14,6 +14,8 @@
 
 /* More are a race of two CPUs that made it negative. */
 #define WAITERS_MAX (1U << 22)
+/* A thread that times out runs so soon after, and a bit before by another clock. */
+#define TIMED_OUT_NS (PKBPF_LOCK_CLOCK_ERROR_NS + 200000U)
 
 /* Adds the time since the last event of a lock to its holder and the place of it. Returns 1 + the
  * number of that part; 0: none. */
@@ -89,9 +91,13 @@ static __noinline int lock_end(__u32 slot, __u64 now_ns)
 	locks->waits = 0;
 	if (waiters)
 		__sync_fetch_and_add(&row->waiters, -1);
+	/* After a time-out the holder is the same. A thread that runs long after it may have been
+	 * woken before: it holds the lock, or does not. */
+	if (waiters > 1 && now_ns >= locks->expiry_ns && now_ns - locks->expiry_ns < TIMED_OUT_NS)
+		return 0;
 	row->hand_over = 0;
 	row->holder = 0;
-	if (waiters <= 1)
+	if (waiters <= 1 || now_ns >= locks->expiry_ns)
 		return 0;
 	row->holder_slot = slot;
 	row->holder = locks->tid;

@@ -31,6 +31,7 @@ struct task_struct___lock {
 struct lock_call {
 	__u64 address;
 	__u32 operation, value;
+	__u64 timeout; /* address; 0: none */
 };
 
 #if defined(__TARGET_ARCH_x86)
@@ -41,12 +42,14 @@ struct lock_call {
 #define FUTEX_ADDRESS(regs, read)   read(regs, di)
 #define FUTEX_OPERATION(regs, read) read(regs, si)
 #define FUTEX_VALUE(regs, read)	    read(regs, dx)
+#define FUTEX_TIMEOUT(regs, read)   read(regs, r10)
 #else
 #define IS_FUTEX(regs, read)                                                                       \
 	(!(read(regs, user_regs.pstate) & 0x1f) && read(regs, syscallno) == NR_FUTEX)
 #define FUTEX_ADDRESS(regs, read)   read(regs, user_regs.regs[0])
 #define FUTEX_OPERATION(regs, read) read(regs, user_regs.regs[1])
 #define FUTEX_VALUE(regs, read)	    read(regs, user_regs.regs[2])
+#define FUTEX_TIMEOUT(regs, read)   read(regs, user_regs.regs[3])
 #endif
 #define READ_TYPED(regs, field) ((regs)->field)
 
@@ -62,6 +65,7 @@ static __always_inline bool lock_call_read(struct lock_call *call)
 		call->address = FUTEX_ADDRESS(regs, READ_TYPED);
 		call->operation = (__u32)FUTEX_OPERATION(regs, READ_TYPED);
 		call->value = (__u32)FUTEX_VALUE(regs, READ_TYPED);
+		call->timeout = FUTEX_TIMEOUT(regs, READ_TYPED);
 		return true;
 	}
 	regs = (void *)task_regs_address();
@@ -70,6 +74,7 @@ static __always_inline bool lock_call_read(struct lock_call *call)
 	call->address = FUTEX_ADDRESS(regs, BPF_CORE_READ);
 	call->operation = (__u32)FUTEX_OPERATION(regs, BPF_CORE_READ);
 	call->value = (__u32)FUTEX_VALUE(regs, BPF_CORE_READ);
+	call->timeout = FUTEX_TIMEOUT(regs, BPF_CORE_READ);
 	return true;
 }
 
@@ -211,6 +216,16 @@ static __noinline int lock_set_owner(__u32 index, __u32 slot, __u32 owner, bool 
 	return 0;
 }
 
+/* Until when a call waits at most. */
+static __always_inline __u64 lock_call_expiry(const struct lock_call *call, __u64 now_ns)
+{
+	__u64 time[2];
+
+	if (!call->timeout || bpf_probe_read_user(time, sizeof(time), (void *)call->timeout))
+		return ~0ULL;
+	return pkbpf_lock_expiry(call->operation, time[0], time[1], now_ns, offcpu_control.wall_ns);
+}
+
 /* The current thread, in `slot`, begins to wait. */
 static __noinline int lock_begin(__u32 slot, __u64 now_ns)
 {
@@ -254,6 +269,7 @@ static __noinline int lock_begin(__u32 slot, __u64 now_ns)
 	if (row->waiters > row->max_waiters && row->waiters < WAITERS_MAX)
 		row->max_waiters = row->waiters;
 	locks->waits = 1;
+	locks->expiry_ns = lock_call_expiry(&call, now_ns);
 	lock_set_owner(index, slot, view.owner, call.operation & PKBPF_FUTEX_PRIVATE);
 	if (offcpu_config.trace_ns)
 		cause_set_owner(slot, row);

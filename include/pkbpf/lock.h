@@ -160,6 +160,29 @@ static inline __attribute__((always_inline)) void pkbpf_lock_read(__u64 address,
 	}
 }
 
+/* Wall clocks are read one after the other. */
+#define PKBPF_LOCK_CLOCK_ERROR_NS 50000U
+
+/* When the wait in futex(operation, timeout) that begins at now_ns times out, by CLOCK_MONOTONIC.
+ * wall_ns: how far CLOCK_REALTIME is ahead. Of a time namespace with a clock of its own it is
+ * another time. */
+static inline __attribute__((always_inline)) __u64
+pkbpf_lock_expiry(__u32 operation, __u64 seconds, __u64 nanoseconds, __u64 now_ns, __u64 wall_ns)
+{
+	__u32 command = operation & PKBPF_FUTEX_COMMAND;
+	__u64 time_ns = seconds * 1000000000ULL + nanoseconds;
+
+	if (seconds > 9000000000ULL || nanoseconds >= 1000000000ULL)
+		return ~0ULL;
+	if (command == PKBPF_FUTEX_WAIT)
+		return now_ns + time_ns;
+	if (command != PKBPF_FUTEX_LOCK_PI && !(operation & PKBPF_FUTEX_REALTIME))
+		return time_ns;
+	return time_ns > wall_ns + PKBPF_LOCK_CLOCK_ERROR_NS
+		       ? time_ns - wall_ns - PKBPF_LOCK_CLOCK_ERROR_NS
+		       : 0;
+}
+
 /* ---- tables of the programs ---- */
 
 /* Quarters of a power of two: the middle of a bucket is within 1/8 of its values. */
@@ -234,6 +257,7 @@ struct pkbpf_lock_thread {
 	__u32 part, waiters;
 	__u32 reserved;
 	__u64 span_ns;		      /* length of that time */
+	__u64 expiry_ns;	      /* its wait times out */
 	__u64 space;		      /* its pid namespace; 0: the first one */
 	__u32 held[PKBPF_LOCKS_HELD]; /* 1 + row */
 };

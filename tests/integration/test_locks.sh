@@ -21,6 +21,7 @@ check_kind recursive 6 "recursive mutex" 95
 check_kind errorcheck 6 "error-checking mutex" 95
 check_kind adaptive 6 "adaptive mutex" 95
 check_kind timed 6 mutex 95
+check_kind impatient 6 mutex 90
 check_kind robust 6 "robust mutex" 95
 check_kind pi 6 "PI mutex" 95
 check_kind rwlock 6 rwlock 95

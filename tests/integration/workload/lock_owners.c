@@ -4,8 +4,8 @@
 /*
  * lock_owners KIND THREADS SECONDS: threads take one of two locks in one function. KIND is normal,
  * recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes) or word (a
- * futex without an owner). Half of the holds compute for 50 to
- * 350 us, in hold_busy(); half sleep for 0.1 to 1 ms, in hold_asleep().
+ * futex without an owner). Half of the holds compute for 50 to 350 us, in hold_busy(); half sleep
+ * for 0.1 to 1 ms, in hold_asleep(). KIND impatient: long holds, and waits that time out.
  *
  * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS" for waits of 50 us and
  * more, "held N TID BUSY_NS ASLEEP_NS": time for which others waited while TID held lock N, and
@@ -16,6 +16,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,14 +33,27 @@
 /* Events of a thread. */
 #define EVENTS_MAX 200000
 
-enum kind { NORMAL, RECURSIVE, ERRORCHECK, ADAPTIVE, TIMED, ROBUST, PI, RWLOCK, SHARED, WORD };
+enum kind {
+	NORMAL,
+	RECURSIVE,
+	ERRORCHECK,
+	ADAPTIVE,
+	TIMED,
+	ROBUST,
+	PI,
+	RWLOCK,
+	SHARED,
+	WORD,
+	IMPATIENT,
+};
 
-static const char *const kinds[] = {"normal", "recursive", "errorcheck", "adaptive", "timed",
-				    "robust", "pi",	   "rwlock",	 "shared",   "word"};
+static const char *const kinds[] = {"normal", "recursive", "errorcheck", "adaptive",
+				    "timed",  "robust",	   "pi",	 "rwlock",
+				    "shared", "word",	   "impatient"};
 
 struct event {
 	uint64_t before_ns, taken_ns, given_ns;
-	int lock, is_asleep;
+	int lock, is_asleep, gave_up;
 };
 
 struct log {
@@ -136,22 +150,67 @@ __attribute__((noinline)) static void hold_asleep(uint64_t ns)
 	nanosleep(&time, NULL);
 }
 
+static void log_hold(struct log *log, const struct event *event)
+{
+	log->events[log->count++] = *event;
+}
+
 __attribute__((noinline)) static void use_lock(struct log *log, unsigned int *seed)
 {
-	struct event *event = &log->events[log->count];
+	struct event event = {.lock = rand_r(seed) % LOCKS, .is_asleep = rand_r(seed) % 2};
 
-	event->lock = rand_r(seed) % LOCKS;
-	event->is_asleep = rand_r(seed) % 2;
-	event->before_ns = now();
-	take(locks[event->lock]);
-	event->taken_ns = now();
-	if (event->is_asleep)
+	event.before_ns = now();
+	take(locks[event.lock]);
+	event.taken_ns = now();
+	if (event.is_asleep)
 		hold_asleep(100000 + (uint64_t)(rand_r(seed) % 900000));
 	else
 		hold_busy(50000 + (uint64_t)(rand_r(seed) % 300000));
-	event->given_ns = now();
-	give(locks[event->lock]);
-	log->count++;
+	event.given_ns = now();
+	give(locks[event.lock]);
+	log_hold(log, &event);
+}
+
+/* Waits for 10 ms at most, and then sleeps while others wait on. */
+__attribute__((noinline)) static void give_up(struct log *log, unsigned int *seed)
+{
+	struct event event = {.lock = rand_r(seed) % LOCKS};
+	struct timespec until;
+	bool taken;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += 10000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	event.before_ns = now();
+	taken = !pthread_mutex_timedlock(&locks[event.lock]->mutex, &until);
+	event.taken_ns = event.given_ns = now();
+	event.gave_up = !taken;
+	if (taken)
+		give(locks[event.lock]);
+	log_hold(log, &event);
+	hold_asleep(80000000);
+}
+
+/* Each third thread holds for long, waits for it, or gives up. */
+static void use_lock_long(struct log *log, unsigned int *seed)
+{
+	struct event event = {.lock = rand_r(seed) % LOCKS, .is_asleep = 1};
+	int role = (int)(log - logs) % 3;
+
+	if (role == 0) {
+		give_up(log, seed);
+		return;
+	}
+	event.before_ns = now();
+	take(locks[event.lock]);
+	event.taken_ns = now();
+	if (role == 1)
+		hold_asleep(100000000);
+	event.given_ns = now();
+	give(locks[event.lock]);
+	log_hold(log, &event);
+	hold_asleep(1000000);
 }
 
 static void *work(void *argument)
@@ -161,7 +220,7 @@ static void *work(void *argument)
 
 	log->tid = (int)syscall(SYS_gettid);
 	while (now() < end_ns && log->count < EVENTS_MAX)
-		use_lock(log, &seed);
+		kind == IMPATIENT ? use_lock_long(log, &seed) : use_lock(log, &seed);
 	return NULL;
 }
 
@@ -239,6 +298,15 @@ static size_t sort_events(int lock, int threads, const struct event **events, si
 	return count;
 }
 
+/* When the lock was taken after a hold; UINT64_MAX: not any more. */
+static uint64_t next_taken(const struct event *const *events, size_t count, size_t hold)
+{
+	for (size_t i = hold + 1; i < count; i++)
+		if (!events[i]->gave_up)
+			return events[i]->taken_ns;
+	return UINT64_MAX;
+}
+
 static void tell_lock(int lock, int threads)
 {
 	static const struct event *events[THREADS_MAX * 4096];
@@ -249,15 +317,19 @@ static void tell_lock(int lock, int threads)
 		const struct event *holder = events[i];
 		uint64_t wait_ns = holder->taken_ns - holder->before_ns;
 		uint64_t *sum = &held[thread_of(holder, threads)][holder->is_asleep];
+		uint64_t next_ns;
 
 		if (wait_ns >= LONG_NS) {
 			waits++;
 			waited_ns += wait_ns;
 		}
+		if (holder->gave_up)
+			continue;
+		next_ns = next_taken(events, count, i);
 		/* Holds do not overlap: who waited for this one took the lock later. */
 		for (size_t j = i + 1; j < count; j++) {
 			*sum += overlap(events[j], holder->taken_ns, holder->given_ns);
-			free_ns += overlap(events[j], holder->given_ns, events[i + 1]->taken_ns);
+			free_ns += overlap(events[j], holder->given_ns, next_ns);
 		}
 	}
 	printf("wait %d %llu %llu\n", lock, (unsigned long long)waits,

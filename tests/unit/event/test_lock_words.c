@@ -292,11 +292,32 @@ static void deadlocks_that_cannot_be_are_refused(void **state)
 	assert_int_equal(deadlock_event_check(&thread.header), -EBADMSG);
 }
 
+static void waits_time_out_by_their_clock(void **state)
+{
+	const uint64_t now_ns = 5000000000, wall_ns = 1700000000ULL * 1000000000;
+	const uint32_t bitset = PKBPF_FUTEX_WAIT_BITSET, wall = PKBPF_FUTEX_REALTIME;
+
+	(void)state;
+	assert_int_equal(pkbpf_lock_expiry(WAIT, 2, 7, now_ns, wall_ns), 7000000007);
+	assert_int_equal(pkbpf_lock_expiry(BITSET, 6, 1, now_ns, wall_ns), 6000000001);
+	assert_int_equal(pkbpf_lock_expiry(bitset | wall, 1700000006, 0, now_ns, wall_ns),
+			 6000000000 - PKBPF_LOCK_CLOCK_ERROR_NS);
+	assert_int_equal(pkbpf_lock_expiry(PKBPF_FUTEX_LOCK_PI, 1700000006, 0, now_ns, wall_ns),
+			 6000000000 - PKBPF_LOCK_CLOCK_ERROR_NS);
+	assert_int_equal(pkbpf_lock_expiry(PKBPF_FUTEX_LOCK_PI2, 6, 0, now_ns, wall_ns),
+			 6000000000);
+	/* Long over, and never. */
+	assert_int_equal(pkbpf_lock_expiry(bitset | wall, 6, 0, now_ns, wall_ns), 0);
+	assert_int_equal(pkbpf_lock_expiry(WAIT, 0, 1000000000, now_ns, wall_ns), UINT64_MAX);
+	assert_int_equal(pkbpf_lock_expiry(WAIT, UINT64_MAX, 0, now_ns, wall_ns), UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_name_the_lock_and_its_owner),
 		cmocka_unit_test(other_waits_are_for_no_lock),
+		cmocka_unit_test(waits_time_out_by_their_clock),
 		cmocka_unit_test(any_words_have_a_class_and_a_possible_owner),
 		cmocka_unit_test(records_that_cannot_be_are_refused),
 		cmocka_unit_test(parts_that_cannot_be_are_refused),

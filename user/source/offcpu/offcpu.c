@@ -174,6 +174,7 @@ static void offcpu_begin(struct source *source, uint64_t start_ns)
 
 	source->last_drain_ns = start_ns;
 	skeleton->bss->offcpu_control.looking = 1;
+	offcpu_locks_note_clock(skeleton);
 	/* Wakers serve the findings, which only reports have. */
 	if (session_options(source->session)->want_resources)
 		offcpu_wakers_begin(&source->wakers, skeleton, start_ns);
@@ -276,6 +277,8 @@ static int offcpu_poll(struct source *source)
 	int err = 0;
 
 	govern(source);
+	if (source->locks)
+		offcpu_locks_note_clock(session_skeleton(source->session));
 	offcpu_wakers_look(&source->wakers, now_ns);
 	send_blocked(source);
 	/* Rows refer to stacks, which must be sent first. This includes the stacks of threads

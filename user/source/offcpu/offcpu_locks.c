@@ -72,6 +72,23 @@ int offcpu_locks_configure(struct pkbpf_bpf *skeleton, uint32_t slots,
 	return 0;
 }
 
+/* Of some readings, the one that nothing has interrupted. */
+void offcpu_locks_note_clock(struct pkbpf_bpf *skeleton)
+{
+	uint64_t least_ns = UINT64_MAX, wall_ns = 0;
+
+	for (int i = 0; i < 3; i++) {
+		uint64_t before_ns = clock_now_ns(), now_ns = clock_read_ns(CLOCK_REALTIME),
+			 took_ns = clock_now_ns() - before_ns;
+
+		if (took_ns < least_ns)
+			wall_ns = now_ns - before_ns;
+		if (took_ns < least_ns)
+			least_ns = took_ns;
+	}
+	__atomic_store_n(&skeleton->bss->offcpu_control.wall_ns, wall_ns, __ATOMIC_RELAXED);
+}
+
 int offcpu_locks_open(struct offcpu_locks *locks, struct error *error)
 {
 	int err = mapped_table_open(&locks->rows, error);

@@ -17,6 +17,8 @@ void offcpu_locks_choose(struct pkbpf_bpf *skeleton, bool wanted);
 /* Only before load, after the tables of threads are sized to `slots`. */
 int offcpu_locks_configure(struct pkbpf_bpf *skeleton, uint32_t slots,
 			   struct offcpu_locks **ret_locks, struct error *error);
+/* Notes the time of day, by which waits time out: it may be set meanwhile. */
+void offcpu_locks_note_clock(struct pkbpf_bpf *skeleton);
 int offcpu_locks_open(struct offcpu_locks *locks, struct error *error);
 /* NULL is none, here and below. */
 void offcpu_locks_free(struct offcpu_locks *locks);
