@@ -53,7 +53,8 @@ static const char *const kinds[] = {"normal", "recursive", "errorcheck", "adapti
 
 struct event {
 	uint64_t before_ns, taken_ns, given_ns;
-	int lock, is_asleep, gave_up;
+	int lock;
+	bool is_asleep, gave_up;
 };
 
 struct log {
