@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Regions between places that programs did not mark for us: USDT probes, and the calls of
  * functions. A table says what each place is. */
-#include "pt_regs.bpf.h"
+#include "function_exit.bpf.h"
 #include "span_site.bpf.h"
 #include "span_slow.bpf.h"
 
@@ -12,53 +12,6 @@
 #define THREAD_STACK_BYTES (9ULL << 20)
 /* The least that coroutines have. */
 #define COROUTINE_STACK_BYTES (16ULL << 10)
-
-static __always_inline __u64 register_at(struct pt_regs *ctx, __u16 word)
-{
-	__u64 value = 0;
-
-	if (word < PT_REGS_WORDS)
-		bpf_probe_read_kernel(&value, sizeof(value), (void *)ctx + word * sizeof(value));
-	return value;
-}
-
-static __always_inline bool read_memory(__u64 address, __u8 size, __u64 *ret_value)
-{
-	__u64 value = 0;
-	long err = size == 1   ? bpf_probe_read_user(&value, 1, (void *)address)
-		   : size == 2 ? bpf_probe_read_user(&value, 2, (void *)address)
-		   : size == 4 ? bpf_probe_read_user(&value, 4, (void *)address)
-			       : bpf_probe_read_user(&value, 8, (void *)address);
-
-	*ret_value = value;
-	return !err;
-}
-
-/* false: it cannot be read. */
-static __always_inline bool read_operand(struct pt_regs *ctx,
-					 const struct pkbpf_span_operand *operand, __u64 *ret_value)
-{
-	__u64 value, shift = 64 - 8 * operand->size;
-
-	if (operand->kind == PKBPF_OPERAND_NONE)
-		return false;
-	if (operand->kind == PKBPF_OPERAND_CONSTANT) {
-		*ret_value = operand->offset;
-		return true;
-	}
-	value = register_at(ctx, operand->word);
-	if (operand->kind == PKBPF_OPERAND_MEMORY) {
-		value += operand->offset;
-		if (operand->scale)
-			value += register_at(ctx, operand->index_word) * operand->scale;
-		if (!read_memory(value, operand->size, &value))
-			return false;
-	}
-	shift &= 63;
-	value <<= shift;
-	*ret_value = operand->is_signed ? (__u64)((__s64)value >> shift) : value >> shift;
-	return true;
-}
 
 /* A name in the program's memory, or the one of the site. */
 static __always_inline void read_site_name(struct pt_regs *ctx, struct pkbpf_span_stack *stack,
@@ -346,53 +299,6 @@ __attribute__((noinline)) int span_return(__u32 pair, __u64 stack_pointer)
 		     interleaved ? PKBPF_SPAN_INTERLEAVED | PKBPF_SPAN_DETACHED
 				 : PKBPF_SPAN_DETACHED);
 	return 0;
-}
-
-/* Does the jump with this condition happen? Conditions are numbered as in instructions. */
-static __always_inline bool is_met(__u8 condition, __u64 flags)
-{
-	bool carry = flags & 1, parity = flags & 4, zero = flags & 0x40, sign = flags & 0x80,
-	     overflow = flags & 0x800, met = false;
-
-	switch (condition >> 1) {
-	case 0:
-		met = overflow;
-		break;
-	case 1:
-		met = carry;
-		break;
-	case 2:
-		met = zero;
-		break;
-	case 3:
-		met = carry || zero;
-		break;
-	case 4:
-		met = sign;
-		break;
-	case 5:
-		met = parity;
-		break;
-	case 6:
-		met = sign != overflow;
-		break;
-	case 7:
-		met = zero || sign != overflow;
-		break;
-	}
-	return met != (condition & 1);
-}
-
-static __always_inline bool is_exit(struct pt_regs *ctx, const struct pkbpf_span_site *site)
-{
-	__u64 target;
-
-	if (site->condition == PKBPF_EXIT_ALWAYS)
-		return true;
-	if (site->condition == PKBPF_EXIT_INDIRECT)
-		return read_operand(ctx, &site->value, &target) &&
-		       target - (PT_REGS_IP(ctx) - site->from_start) >= site->function_size;
-	return is_met(site->condition, register_at(ctx, AT_FLAGS));
 }
 
 SEC("?uprobe")
