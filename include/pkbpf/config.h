@@ -202,6 +202,18 @@ struct pkbpf_alloc_control {
 	__u32 reserved;
 };
 
+/* Groups of functions of GPU libraries (gpu_call.h), and one more. */
+#define PKBPF_GPU_GROUPS 8
+
+/* For the programs at calls of GPU libraries, in .bss; only user space writes to it. */
+struct pkbpf_gpu_control {
+	__u64 start_ns, end_ns; /* of the interval; 0: not yet */
+	__u32 epoch;		/* of rows; raised when they are read */
+	__u32 reserved;
+	/* One call in mask + 1 has its stack read. */
+	__u32 masks[PKBPF_GPU_GROUPS];
+};
+
 /* For the programs of resident memory, in .bss. */
 struct pkbpf_memory_control {
 	__u64 start_ns; /* 0: not yet */

@@ -207,6 +207,10 @@ enum pkbpf_loss {
 	X(GPU_CLIENTS_ENDED, PKBPF_LOSS_NOTE,                                                      \
 	  "users of GPUs that ended between two looks (their last part is not counted)")           \
 	X(GPU_LEFT_OUT, PKBPF_LOSS_NOTE, "GPUs and users of GPUs left out (too many)")             \
+	X(GPU_CALLS_LOST, PKBPF_LOSS_OTHER, "calls of GPU libraries (tables full)")                \
+	X(GPU_STACKS_FULL, PKBPF_LOSS_NOTE, "calls of GPU libraries without a stack (table full)") \
+	X(GPU_BLOCKS_FULL, PKBPF_LOSS_NOTE,                                                        \
+	  "allocations on GPUs whose end is not seen (table full): live memory is an upper bound") \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
 	  "may be off by as much)")

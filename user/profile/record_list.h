@@ -8,6 +8,7 @@
 #define PKBPF_PROFILE_RECORD_LIST_H
 
 #include <pkbpf/alloc.h>
+#include <pkbpf/gpu_call.h>
 #include <pkbpf/lock.h>
 #include <pkbpf/memory.h>
 #include <pkbpf/network.h>
@@ -39,6 +40,7 @@
 	X(REGION_NAME, region_name)                                                                \
 	X(SLOW_REGION, slow_region)                                                                \
 	X(REGION_GAP, region_gap)                                                                  \
+	X(GPU_CALL, gpu_call)                                                                      \
 	RECORDS_OF_TEST(X)
 
 #endif

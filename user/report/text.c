@@ -132,6 +132,10 @@ static int write_all(struct results *results, struct text_report *report)
 		err = err ? err : text_regions(report);
 		err = err ? err : text_slow_regions(report);
 	}
+	if (!err && profile_gpu_calls(report->profile)->items.count) {
+		empty = false;
+		err = text_gpu_calls(report);
+	}
 	if (!err && empty) {
 		fputc('\n', report->out);
 		text_wrap(report->out, report->width, "", 0, TEXT_NOTHING);

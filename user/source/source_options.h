@@ -6,6 +6,7 @@
 
 #include "source/alloc/alloc_options.h"
 #include "source/blockio/blockio_options.h"
+#include "source/gpu_calls/gpu_call_options.h"
 #include "source/offcpu/offcpu_options.h"
 #include "source/regions/region_options.h"
 
@@ -14,6 +15,7 @@ struct source_options {
 	struct blockio_options blockio;
 	struct region_options regions;
 	struct alloc_options alloc;
+	struct gpu_call_options gpu_calls;
 };
 
 /* Sets the defaults. */

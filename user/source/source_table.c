@@ -17,6 +17,7 @@ static const struct source_ops *const sources[] = {
 #undef X
 		/* Sources of no kind: behind those that source_at() gives. */
 		[PKBPF_PROFILE_KINDS] = &source_regions,
+	&source_gpu_calls,
 };
 
 struct source_set {

@@ -10,5 +10,6 @@ PKBPF_PROFILE_KIND_LIST(X)
 #undef X
 
 extern const struct source_ops source_regions;
+extern const struct source_ops source_gpu_calls;
 
 #endif

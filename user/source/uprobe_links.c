@@ -59,13 +59,15 @@ int uprobe_links_add(struct uprobe_links *links, const struct bpf_program *progr
 	if (links->uses_multi)
 		return add_multi(links, program, places, path);
 	for (size_t i = 0; i < places->count; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, options);
 		struct bpf_link **link = array_add(&links->events);
 
 		if (!link)
 			return -ENOMEM;
-		*link = bpf_program__attach_uprobe(program, false,
-						   places->pid ? (int)places->pid : -1, path,
-						   places->offsets[i]);
+		options.bpf_cookie = places->cookies ? places->cookies[i] : 0;
+		*link = bpf_program__attach_uprobe_opts(program,
+							places->pid ? (int)places->pid : -1, path,
+							places->offsets[i], &options);
 		if (!*link) {
 			links->events.count--;
 			return -errno;

@@ -22,7 +22,7 @@ struct uprobe_places {
 	int fd;	      /* of the file */
 	uint32_t pid; /* 0: all */
 	const uint64_t *offsets;
-	const uint64_t *cookies; /* one link for many: of each place; NULL: none */
+	const uint64_t *cookies; /* of each place (5.15); NULL: none */
 	size_t count;
 };
 

@@ -43,6 +43,8 @@ extern const char *const json_part_keys[PKBPF_WAIT_STATES];
 /* "calls_by_stack". -ENOMEM. */
 int json_calls(struct json_writer *writer, const struct resource_rows *rows);
 int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
+/* "gpu_calls"; nothing without any. -ENOMEM. */
+int json_gpu_calls(struct json_writer *writer, const struct resource_rows *rows);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);
 /* "locks". -ENOMEM. */

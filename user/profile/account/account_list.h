@@ -25,6 +25,7 @@
 	X(locks, struct lock_list)                                                                 \
 	X(gpus, struct gpu_list)                                                                   \
 	X(deadlocks, struct deadlock_list)                                                         \
+	X(gpu_calls, struct gpu_call_list)                                                         \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

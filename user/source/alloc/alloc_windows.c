@@ -257,8 +257,10 @@ static void look_again(struct alloc_windows *windows)
 static int probe_file(struct alloc_windows *windows, const struct probed_file *file)
 {
 	uint64_t offsets[ALLOCATOR_SITES_MAX], shapes[ALLOCATOR_SITES_MAX];
-	struct uprobe_places places = {
-		.fd = file->fd, .pid = file->pid, .offsets = offsets, .cookies = shapes};
+	struct uprobe_places places = {.fd = file->fd,
+				       .pid = file->pid,
+				       .offsets = offsets,
+				       .cookies = windows->links.uses_multi ? shapes : NULL};
 	int err = 0;
 
 	array_foreach(&file->sites.items, site) {

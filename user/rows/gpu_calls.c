@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "rows/gpu_calls.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "elf/demangle.h"
+
+/* What nvcc and hipcc put before the mangled name of a kernel. */
+static const char *const stub_prefixes[] = {"__device_stub__", "__device_stub_"};
+
+/* Launches have no time: they come last. */
+static int compare(const void *left, const void *right)
+{
+	const struct gpu_call *a = *(const struct gpu_call *const *)left,
+			      *b = *(const struct gpu_call *const *)right;
+	bool is_launch = a->group == PKBPF_GPU_LAUNCH;
+
+	if (is_launch != (b->group == PKBPF_GPU_LAUNCH))
+		return is_launch ? 1 : -1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static void add_sums(struct gpu_calls *calls, const struct gpu_call *call)
+{
+	struct gpu_group_sums *group = &calls->groups[call->group % PKBPF_GPU_GROUPS];
+
+	if (call->what == PKBPF_GPU_ERROR) {
+		group->errors += call->count;
+		return;
+	}
+	if (call->what == PKBPF_GPU_STACK) {
+		calls->samples += call->samples;
+		calls->stacks_stand_for += call->count;
+		return;
+	}
+	calls->calls += call->count;
+	group->count += call->count;
+	group->unmeasured += call->unmeasured;
+	group->ns += call->ns;
+	group->bytes += call->bytes;
+	group->freed_bytes += call->freed_bytes;
+}
+
+int gpu_calls_make(struct gpu_calls *calls, const struct profile *profile)
+{
+	const struct gpu_call_list *list = profile_gpu_calls(profile);
+	size_t most = list->items.count + 1;
+
+	*calls = (struct gpu_calls){.sums = calloc(most, sizeof(*calls->sums)),
+				    .stacks = calloc(most, sizeof(*calls->stacks)),
+				    .errors = calloc(most, sizeof(*calls->errors))};
+	if (!calls->sums || !calls->stacks || !calls->errors) {
+		gpu_calls_done(calls);
+		return -ENOMEM;
+	}
+	array_foreach(&list->items, call) {
+		add_sums(calls, call);
+		calls->other_count +=
+			call->what == PKBPF_GPU_SUM && call->group != PKBPF_GPU_LAUNCH;
+		if (call->what == PKBPF_GPU_SUM)
+			calls->sums[calls->sum_count++] = call;
+		else if (call->what == PKBPF_GPU_STACK && call->count)
+			calls->stacks[calls->stack_count++] = call;
+		else if (call->what == PKBPF_GPU_ERROR)
+			calls->errors[calls->error_count++] = call;
+	}
+	qsort(calls->sums, calls->sum_count, sizeof(*calls->sums), compare);
+	qsort(calls->stacks, calls->stack_count, sizeof(*calls->stacks), compare);
+	qsort(calls->errors, calls->error_count, sizeof(*calls->errors), compare);
+	return 0;
+}
+
+void gpu_calls_done(struct gpu_calls *calls)
+{
+	free(calls->sums);
+	free(calls->stacks);
+	free(calls->errors);
+	*calls = (struct gpu_calls){.calls = 0};
+}
+
+/* ---- words ---- */
+
+const char *gpu_group_name(uint32_t group)
+{
+	static const char *const names[PKBPF_GPU_GROUPS] = {
+		[PKBPF_GPU_LAUNCH] = "launch", [PKBPF_GPU_GRAPH] = "graph",
+		[PKBPF_GPU_COPY] = "copy",     [PKBPF_GPU_ALLOC] = "allocation",
+		[PKBPF_GPU_FREE] = "free",     [PKBPF_GPU_WAIT] = "wait",
+	};
+
+	return group < PKBPF_GPU_GROUPS && names[group] ? names[group] : "call";
+}
+
+const char *gpu_call_way(const struct gpu_call *call)
+{
+	static const char *const names[PKBPF_GPU_WAYS] = {
+		[PKBPF_GPU_HOST_TO_HOST] = "host to host",
+		[PKBPF_GPU_HOST_TO_DEVICE] = "host to device",
+		[PKBPF_GPU_DEVICE_TO_HOST] = "device to host",
+		[PKBPF_GPU_DEVICE_TO_DEVICE] = "device to device",
+		[PKBPF_GPU_ANY_WAY] = "unknown",
+		[PKBPF_GPU_SET] = "fill",
+	};
+
+	return call->group == PKBPF_GPU_COPY && call->what != PKBPF_GPU_ERROR &&
+			       call->detail < PKBPF_GPU_WAYS
+		       ? names[call->detail]
+		       : "";
+}
+
+static void write_name(char text[GPU_CALL_TEXT_SIZE], const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(stub_prefixes); i++) {
+		size_t length = strlen(stub_prefixes[i]);
+
+		if (strncmp(name, stub_prefixes[i], length) == 0) {
+			name += length;
+			break;
+		}
+	}
+	/* Of "__device_stub__Z5scalePfi" an underscore is both. */
+	if (name[0] == 'Z' && name[1]) {
+		char mangled[GPU_CALL_TEXT_SIZE];
+
+		snprintf(mangled, sizeof(mangled), "_%s", name);
+		if (demangle(mangled, text, GPU_CALL_TEXT_SIZE))
+			return;
+	}
+	if (!demangle(name, text, GPU_CALL_TEXT_SIZE))
+		snprintf(text, GPU_CALL_TEXT_SIZE, "%s", name);
+}
+
+static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
+			 uint32_t stack)
+{
+	const struct symbol *symbol;
+	const uint32_t *frames;
+	size_t count;
+
+	if (stack == GPU_CALL_NO_STACK || stack >= profile_stack_count(profile))
+		return false;
+	frames = profile_stack(profile, stack, &count);
+	if (!count)
+		return false;
+	symbol = &profile_frame(profile, frames[0])->symbol;
+	if (symbol->line_count)
+		write_name(text, symbol->lines[symbol->line_count - 1].function);
+	else if (symbol->module)
+		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel at %s+0x%" PRIx64 "]", symbol->module,
+			 symbol->module_address);
+	else
+		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel at 0x%" PRIx64 "]",
+			 profile_frame(profile, frames[0])->location.address);
+	return true;
+}
+
+const char *gpu_call_kernel(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
+			    const struct gpu_call *call)
+{
+	const char *name = profile_string(profile, call->name);
+
+	text[0] = '\0';
+	if (call->group != PKBPF_GPU_LAUNCH || call->what == PKBPF_GPU_ERROR)
+		return text;
+	if (call->detail == PKBPF_GPU_OTHERS)
+		return strcpy(text, "[other kernels]");
+	if (name[0])
+		write_name(text, name);
+	else if (!name_of_code(text, profile, call->kernel))
+		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel 0x%" PRIx64 "]", call->detail);
+	return text;
+}
+
+uint64_t gpu_call_live_bytes(const struct gpu_call *call)
+{
+	return call->freed_bytes < call->bytes ? call->bytes - call->freed_bytes : 0;
+}

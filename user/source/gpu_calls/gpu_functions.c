@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names of functions, and what their arguments are. */
+#include "source/gpu_calls/gpu_functions.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+#define LAUNCH(name, shape)                                                                        \
+	{                                                                                          \
+		name, PKBPF_GPU_LAUNCH, PKBPF_GPU_##shape, 0                                       \
+	}
+/* Of a driver: kernels are handles, not code. */
+#define DRIVER(name, shape)                                                                        \
+	{                                                                                          \
+		name, PKBPF_GPU_LAUNCH, PKBPF_GPU_##shape, 1                                       \
+	}
+#define GRAPH(name)                                                                                \
+	{                                                                                          \
+		name, PKBPF_GPU_GRAPH, PKBPF_GPU_PLAIN, 0                                          \
+	}
+#define COPY(name, shape)                                                                          \
+	{                                                                                          \
+		name, PKBPF_GPU_COPY, PKBPF_GPU_##shape, 0                                         \
+	}
+#define WAY(name, way)                                                                             \
+	{                                                                                          \
+		name, PKBPF_GPU_COPY, PKBPF_GPU_BYTES_3, PKBPF_GPU_##way                           \
+	}
+#define SET(name, shape)                                                                           \
+	{                                                                                          \
+		name, PKBPF_GPU_COPY, PKBPF_GPU_##shape, PKBPF_GPU_SET                             \
+	}
+#define ALLOC(name, shape)                                                                         \
+	{                                                                                          \
+		name, PKBPF_GPU_ALLOC, PKBPF_GPU_##shape, 0                                        \
+	}
+#define FREE(name)                                                                                 \
+	{                                                                                          \
+		name, PKBPF_GPU_FREE, PKBPF_GPU_ADDRESS_1, 0                                       \
+	}
+#define WAIT(name)                                                                                 \
+	{                                                                                          \
+		name, PKBPF_GPU_WAIT, PKBPF_GPU_PLAIN, 0                                           \
+	}
+#define NAMES(name, shape)                                                                         \
+	{                                                                                          \
+		name, PKBPF_GPU_NAME, PKBPF_GPU_##shape, 0                                         \
+	}
+
+/* Numbers are not recorded: the order is free. */
+static const struct gpu_function functions[] = {
+	LAUNCH("cudaLaunchKernel", KERNEL_DIM3),
+	LAUNCH("cudaLaunchCooperativeKernel", KERNEL_DIM3),
+	LAUNCH("cudaLaunchKernelExC", KERNEL_2),
+	DRIVER("cuLaunchKernel", HANDLE_XYZ),
+	DRIVER("cuLaunchCooperativeKernel", HANDLE_XYZ),
+	DRIVER("cuLaunchKernelEx", HANDLE_2),
+	LAUNCH("hipLaunchKernel", KERNEL_DIM3),
+	LAUNCH("hipExtLaunchKernel", KERNEL_DIM3),
+	LAUNCH("hipLaunchCooperativeKernel", KERNEL_DIM3),
+	LAUNCH("hipLaunchKernelExC", KERNEL_2),
+	DRIVER("hipModuleLaunchKernel", HANDLE_XYZ),
+	DRIVER("hipModuleLaunchCooperativeKernel", HANDLE_XYZ),
+
+	GRAPH("cudaGraphLaunch"),
+	GRAPH("cudaGraphInstantiate"),
+	GRAPH("cudaGraphInstantiateWithFlags"),
+	GRAPH("cuGraphLaunch"),
+	GRAPH("cuGraphInstantiate"),
+	GRAPH("cuGraphInstantiateWithFlags"),
+	GRAPH("hipGraphLaunch"),
+	GRAPH("hipGraphInstantiate"),
+
+	COPY("cudaMemcpy", BYTES_3_KIND_4),
+	COPY("cudaMemcpyAsync", BYTES_3_KIND_4),
+	COPY("cudaMemcpy2D", AREA_5_6_KIND_7),
+	COPY("cudaMemcpy2DAsync", AREA_5_6_KIND_7),
+	COPY("cudaMemcpyToSymbol", BYTES_3_KIND_5),
+	COPY("cudaMemcpyToSymbolAsync", BYTES_3_KIND_5),
+	COPY("cudaMemcpyFromSymbol", BYTES_3_KIND_5),
+	COPY("cudaMemcpyFromSymbolAsync", BYTES_3_KIND_5),
+	WAY("cuMemcpy", ANY_WAY),
+	WAY("cuMemcpyAsync", ANY_WAY),
+	WAY("cuMemcpyHtoD", HOST_TO_DEVICE),
+	WAY("cuMemcpyHtoDAsync", HOST_TO_DEVICE),
+	WAY("cuMemcpyDtoH", DEVICE_TO_HOST),
+	WAY("cuMemcpyDtoHAsync", DEVICE_TO_HOST),
+	WAY("cuMemcpyDtoD", DEVICE_TO_DEVICE),
+	WAY("cuMemcpyDtoDAsync", DEVICE_TO_DEVICE),
+	COPY("hipMemcpy", BYTES_3_KIND_4),
+	COPY("hipMemcpyAsync", BYTES_3_KIND_4),
+	COPY("hipMemcpyWithStream", BYTES_3_KIND_4),
+	COPY("hipMemcpy2D", AREA_5_6_KIND_7),
+	COPY("hipMemcpy2DAsync", AREA_5_6_KIND_7),
+	WAY("hipMemcpyHtoD", HOST_TO_DEVICE),
+	WAY("hipMemcpyHtoDAsync", HOST_TO_DEVICE),
+	WAY("hipMemcpyDtoH", DEVICE_TO_HOST),
+	WAY("hipMemcpyDtoHAsync", DEVICE_TO_HOST),
+	WAY("hipMemcpyDtoD", DEVICE_TO_DEVICE),
+	WAY("hipMemcpyDtoDAsync", DEVICE_TO_DEVICE),
+	SET("cudaMemset", BYTES_3),
+	SET("cudaMemsetAsync", BYTES_3),
+	SET("cuMemsetD8", BYTES_3),
+	SET("cuMemsetD8Async", BYTES_3),
+	SET("cuMemsetD32", WORDS_3),
+	SET("cuMemsetD32Async", WORDS_3),
+	SET("hipMemset", BYTES_3),
+	SET("hipMemsetAsync", BYTES_3),
+
+	ALLOC("cudaMalloc", OUT_1_BYTES_2),
+	ALLOC("cudaMallocManaged", OUT_1_BYTES_2),
+	ALLOC("cudaMallocAsync", OUT_1_BYTES_2),
+	ALLOC("cudaMallocPitch", OUT_1_AREA_3_4),
+	ALLOC("cudaMallocHost", OUT_1_BYTES_2),
+	ALLOC("cudaHostAlloc", OUT_1_BYTES_2),
+	ALLOC("cuMemAlloc", OUT_1_BYTES_2),
+	ALLOC("cuMemAllocManaged", OUT_1_BYTES_2),
+	ALLOC("cuMemAllocAsync", OUT_1_BYTES_2),
+	ALLOC("cuMemAllocPitch", OUT_1_AREA_3_4),
+	ALLOC("cuMemAllocHost", OUT_1_BYTES_2),
+	ALLOC("cuMemHostAlloc", OUT_1_BYTES_2),
+	ALLOC("hipMalloc", OUT_1_BYTES_2),
+	ALLOC("hipMallocManaged", OUT_1_BYTES_2),
+	ALLOC("hipMallocAsync", OUT_1_BYTES_2),
+	ALLOC("hipExtMallocWithFlags", OUT_1_BYTES_2),
+	ALLOC("hipHostMalloc", OUT_1_BYTES_2),
+	FREE("cudaFree"),
+	FREE("cudaFreeAsync"),
+	FREE("cudaFreeHost"),
+	FREE("cuMemFree"),
+	FREE("cuMemFreeAsync"),
+	FREE("cuMemFreeHost"),
+	FREE("hipFree"),
+	FREE("hipFreeAsync"),
+	FREE("hipHostFree"),
+
+	WAIT("cudaDeviceSynchronize"),
+	WAIT("cudaThreadSynchronize"),
+	WAIT("cudaStreamSynchronize"),
+	WAIT("cudaEventSynchronize"),
+	WAIT("cuCtxSynchronize"),
+	WAIT("cuStreamSynchronize"),
+	WAIT("cuEventSynchronize"),
+	WAIT("hipDeviceSynchronize"),
+	WAIT("hipStreamSynchronize"),
+	WAIT("hipEventSynchronize"),
+
+	NAMES("__cudaRegisterFunction", REGISTER),
+	NAMES("__hipRegisterFunction", REGISTER),
+	NAMES("cuModuleGetFunction", OUT_1_NAME_3),
+	NAMES("cuLibraryGetKernel", OUT_1_NAME_3),
+	NAMES("hipModuleGetFunction", OUT_1_NAME_3),
+};
+_Static_assert(sizeof(functions) / sizeof(functions[0]) < 0x1000, "12 bits of a site");
+
+const struct gpu_function *gpu_function_at(size_t number)
+{
+	return number < ARRAY_SIZE(functions) ? &functions[number] : NULL;
+}
+
+/* Of a later version, or with a stream of each thread. */
+static bool is_variant(const char *rest)
+{
+	static const char *const suffixes[] = {"",	"_v2",	    "_v3",	"_ptsz",
+					       "_ptds", "_v2_ptsz", "_v2_ptds", "_v3_ptsz",
+					       "_spt",	"_v11000",  "_v12000"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (strcmp(rest, suffixes[i]) == 0)
+			return true;
+	return false;
+}
+
+const struct gpu_function *gpu_function_find(const char *name)
+{
+	/* Nearly all functions are others. */
+	if (name[0] != 'c' && name[0] != 'h' && name[0] != '_')
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		size_t length = strlen(functions[i].name);
+
+		if (strncmp(name, functions[i].name, length) == 0 && is_variant(name + length))
+			return &functions[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The functions of CUDA and HIP that are watched, and where a file has them. */
+#ifndef PKBPF_SOURCE_GPU_CALLS_GPU_FUNCTIONS_H
+#define PKBPF_SOURCE_GPU_CALLS_GPU_FUNCTIONS_H
+
+#include <pkbpf/gpu_call.h>
+
+#include "elf/elf_file.h"
+#include "source/regions/region_sites.h"
+
+struct gpu_function {
+	const char *name; /* without what tells its variants apart */
+	enum pkbpf_gpu_group group;
+	enum pkbpf_gpu_shape shape;
+	uint32_t way; /* of a copy: enum pkbpf_gpu_way; of a launch: 1: of a driver */
+};
+
+/* NULL: beyond the last one. */
+const struct gpu_function *gpu_function_at(size_t number);
+/* The function of this name or of one of its variants: _v2, _ptsz and the like. NULL: it is none
+ * of them. */
+const struct gpu_function *gpu_function_find(const char *name);
+
+#define GPU_UNMEASURED_NAMES 200
+
+struct gpu_function_sites {
+	struct region_sites sites; /* PKBPF_SITE_CALL, _COUNT or _RETURN */
+	uint32_t count;		   /* functions with probes */
+	uint32_t unmeasured;	   /* of them: their ends cannot be seen */
+	uint32_t refused;	   /* functions that cannot be probed, beside count */
+	char unmeasured_names[GPU_UNMEASURED_NAMES], refused_names[GPU_UNMEASURED_NAMES];
+};
+
+/* Finds the functions that a file defines. 0 also when it has none; -ENOMEM. */
+int gpu_function_sites_find(const struct elf_file *file, struct gpu_function_sites *ret_sites);
+void gpu_function_sites_done(struct gpu_function_sites *sites);
+
+#endif
