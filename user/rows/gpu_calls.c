@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "elf/demangle.h"
-
-/* What nvcc and hipcc put before the mangled name of a kernel. */
-static const char *const stub_prefixes[] = {"__device_stub__", "__device_stub_"};
+#include "symbol/stub_name.h"
 
 /* Launches have no time: they come last. */
 static int compare(const void *left, const void *right)
@@ -119,28 +116,6 @@ const char *gpu_call_way(const struct gpu_call *call)
 		       : "";
 }
 
-static void write_name(char text[GPU_CALL_TEXT_SIZE], const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(stub_prefixes); i++) {
-		size_t length = strlen(stub_prefixes[i]);
-
-		if (strncmp(name, stub_prefixes[i], length) == 0) {
-			name += length;
-			break;
-		}
-	}
-	/* Of "__device_stub__Z5scalePfi" an underscore is both. */
-	if (name[0] == 'Z' && name[1]) {
-		char mangled[GPU_CALL_TEXT_SIZE];
-
-		snprintf(mangled, sizeof(mangled), "_%s", name);
-		if (demangle(mangled, text, GPU_CALL_TEXT_SIZE))
-			return;
-	}
-	if (!demangle(name, text, GPU_CALL_TEXT_SIZE))
-		snprintf(text, GPU_CALL_TEXT_SIZE, "%s", name);
-}
-
 static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
 			 uint32_t stack)
 {
@@ -155,7 +130,7 @@ static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *pr
 		return false;
 	symbol = &profile_frame(profile, frames[0])->symbol;
 	if (symbol->line_count)
-		write_name(text, symbol->lines[symbol->line_count - 1].function);
+		stub_name(symbol->lines[symbol->line_count - 1].function, text, GPU_CALL_TEXT_SIZE);
 	else if (symbol->module)
 		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel at %s+0x%" PRIx64 "]", symbol->module,
 			 symbol->module_address);
@@ -176,7 +151,7 @@ const char *gpu_call_kernel(char text[GPU_CALL_TEXT_SIZE], const struct profile 
 	if (call->detail == PKBPF_GPU_OTHERS)
 		return strcpy(text, "[other kernels]");
 	if (name[0])
-		write_name(text, name);
+		stub_name(name, text, GPU_CALL_TEXT_SIZE);
 	else if (!name_of_code(text, profile, call->kernel))
 		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel 0x%" PRIx64 "]", call->detail);
 	return text;

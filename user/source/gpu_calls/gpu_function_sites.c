@@ -85,17 +85,29 @@ static void note(char *names, size_t size, const char *name)
 	text_append(names, size, "%s%s", names[0] ? ", " : "", name);
 }
 
+/* Is there a return at this place of the file, and no jump? */
+static bool is_return(const struct elf_file *file, uint64_t offset)
+{
+	uint8_t code[2] = {0};
+
+	if (elf_file_read(file, offset, code, sizeof(code)))
+		return false;
+	return code[0] == 0xc3 || code[0] == 0xc2 || (code[0] == 0xf3 && code[1] == 0xc3);
+}
+
 /* Does the call end where its result is known? A jump to another function is not its end. */
-static bool ends_are_known(const struct region_sites *sites, size_t first)
+static bool ends_are_known(const struct elf_file *file, const struct region_sites *sites,
+			   size_t first)
 {
 	bool returns = false;
 
 	for (size_t i = first; i < sites->items.count; i++) {
-		const struct pkbpf_span_site *site = &sites->items.items[i].description;
+		const struct region_site *site = &sites->items.items[i];
 
-		if (site->role != PKBPF_SITE_RETURN)
+		if (site->description.role != PKBPF_SITE_RETURN)
 			continue;
-		if (site->condition != PKBPF_EXIT_ALWAYS)
+		if (site->description.condition != PKBPF_EXIT_ALWAYS ||
+		    !is_return(file, site->offset))
 			return false;
 		returns = true;
 	}
@@ -139,7 +151,7 @@ static int add_exits(struct search *search, const struct found_function *found, 
 		sites->items.items[first + 1] = sites->items.items[sites->items.count - 1];
 		sites->items.count--;
 	}
-	if (err || !ends_are_known(sites, first))
+	if (err || !ends_are_known(search->file, sites, first))
 		sites->items.count = first + 1;
 	return 0;
 }

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Calls the stand-ins of CUDA's libraries a known number of times, and prints what it did, by its
+ * own clock. With RUNTIME it launches by the run-time, as nvcc compiles <<<>>>; without, by the
+ * driver. usage: gpu_calls ROUNDS [GATE], which waits until it can read a line
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu_stand_in.h"
+
+#define LAUNCHES 40
+#define BYTES	 (4UL << 20)
+
+struct grid {
+	unsigned int x, y, z;
+};
+
+static volatile int sink;
+static long copy_ns, spin_ns, sleep_ns;
+
+#ifdef RUNTIME
+int cudaLaunchKernel(const void *kernel, struct grid grid, struct grid block, void **arguments,
+		     size_t shared, void *stream);
+int cudaMalloc(void **address, size_t bytes);
+int cudaFree(void *address);
+int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
+int cudaDeviceSynchronize(void);
+int cudaStreamSynchronize(void *stream);
+int cudaGraphLaunch(void *graph, void *stream);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+			    int limit, void *a, void *b, void *c, void *d, int *e);
+
+/* Stubs have the mangled names of their kernels. */
+void scale(void) __asm__("_Z5scalePfi");
+void add(void) __asm__("_ZN4math3addEPfS0_");
+
+__attribute__((noinline)) void scale(void)
+{
+	struct grid grid = {4, 2, 1}, block = {32, 1, 1};
+
+	sink += cudaLaunchKernel((const void *)scale, grid, block, NULL, 0, NULL);
+}
+
+__attribute__((noinline)) void add(void)
+{
+	struct grid grid = {10, 1, 1}, block = {32, 1, 1};
+
+	sink += cudaLaunchKernel((const void *)add, grid, block, NULL, 0, NULL);
+}
+
+__attribute__((constructor)) static void register_kernels(void)
+{
+	__cudaRegisterFunction(NULL, (const char *)scale, NULL, "_Z5scalePfi", -1, NULL, NULL, NULL,
+			       NULL, NULL);
+	__cudaRegisterFunction(NULL, (const char *)add, NULL, "_ZN4math3addEPfS0_", -1, NULL, NULL,
+			       NULL, NULL, NULL);
+}
+
+static int allocate(void **address, size_t bytes)
+{
+	return cudaMalloc(address, bytes);
+}
+
+static int copy_to(void *to, const void *from, size_t bytes)
+{
+	return cudaMemcpy(to, from, bytes, 1);
+}
+
+static int copy_from(void *to, const void *from, size_t bytes)
+{
+	return cudaMemcpy(to, from, bytes, 2);
+}
+#define release(address) cudaFree(address)
+#define wait_spinning()	 cudaDeviceSynchronize()
+#define wait_sleeping()	 cudaStreamSynchronize(NULL)
+#define copy_wrongly()	 cudaMemcpy(NULL, NULL, 1, 9)
+#else
+int cuLaunchKernel_ptsz(void *function, unsigned int x, unsigned int y, unsigned int z,
+			unsigned int block_x, unsigned int block_y, unsigned int block_z,
+			unsigned int shared, void *stream, void **arguments, void **extra);
+int cuMemAlloc_v2(unsigned long *address, size_t bytes);
+int cuMemFree_v2(unsigned long address);
+int cuMemcpyHtoD_v2(unsigned long to, const void *from, size_t bytes);
+int cuMemcpyDtoH_v2(void *to, unsigned long from, size_t bytes);
+int cuCtxSynchronize(void);
+int cuStreamSynchronize(void *stream);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+
+static void *scale_handle, *add_handle;
+
+__attribute__((noinline)) static void scale(void)
+{
+	sink += cuLaunchKernel_ptsz(scale_handle, 4, 2, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+}
+
+__attribute__((noinline)) static void add(void)
+{
+	sink += cuLaunchKernel_ptsz(add_handle, 10, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+}
+
+static int allocate(void **address, size_t bytes)
+{
+	unsigned long got = 0;
+	int err = cuMemAlloc_v2(&got, bytes);
+
+	*address = (void *)got;
+	return err;
+}
+
+static int copy_to(void *to, const void *from, size_t bytes)
+{
+	return cuMemcpyHtoD_v2((unsigned long)to, from, bytes);
+}
+
+static int copy_from(void *to, const void *from, size_t bytes)
+{
+	return cuMemcpyDtoH_v2(to, (unsigned long)from, bytes);
+}
+#define release(address) cuMemFree_v2((unsigned long)(address))
+#define wait_spinning()	 cuCtxSynchronize()
+#define wait_sleeping()	 cuStreamSynchronize(NULL)
+#define copy_wrongly()	 0
+#endif
+
+__attribute__((noinline)) static void train_step(void *memory, char *host)
+{
+	long at[4];
+
+	at[0] = gpu_stand_in_now();
+	sink += copy_to(memory, host, BYTES);
+	at[1] = gpu_stand_in_now();
+	for (int i = 0; i < LAUNCHES; i++)
+		scale();
+	add();
+	at[2] = gpu_stand_in_now();
+	sink += wait_spinning();
+	at[3] = gpu_stand_in_now();
+	copy_ns += at[1] - at[0];
+	spin_ns += at[3] - at[2];
+	at[0] = gpu_stand_in_now();
+	sink += wait_sleeping();
+	sleep_ns += gpu_stand_in_now() - at[0];
+	sink += copy_wrongly();
+}
+
+__attribute__((noinline)) static void *keep_memory(size_t bytes)
+{
+	void *memory = NULL;
+
+	sink += allocate(&memory, bytes);
+	return memory;
+}
+
+/* For how long the thread has waited for a CPU: between its clock and the probes, too. */
+static long queue_ns(void)
+{
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	long ns = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %ld", &ns) != 1)
+		ns = 0;
+	fclose(file);
+	return ns;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 1;
+	char *host = malloc(BYTES), line[16];
+	void *memory, *other;
+
+	if (argc > 2) {
+		puts("ready");
+		fflush(stdout);
+		if (!fgets(line, sizeof(line), stdin))
+			return 1;
+	}
+#ifndef RUNTIME
+	if (cuModuleGetFunction(&scale_handle, NULL, "_Z5scalePfi") ||
+	    cuModuleGetFunction(&add_handle, NULL, "_ZN4math3addEPfS0_"))
+		return 1;
+#endif
+	memory = keep_memory(BYTES);
+	other = keep_memory(3 * BYTES);
+	sink += allocate(&(void *){NULL}, GPU_STAND_IN_MEMORY + 1);
+	memset(host, 1, BYTES);
+	for (int i = 0; i < rounds; i++)
+		train_step(memory, host);
+	sink += copy_from(host, memory, BYTES / 2);
+#ifdef RUNTIME
+	sink += cudaMemcpyAsync(memory, host, 100, 1, NULL);
+	sink += cudaGraphLaunch(NULL, NULL);
+#endif
+	sink += release(other);
+	printf("{\"scale\": %d, \"add\": %d, \"copy_ns\": %ld, \"spin_ns\": %ld, \"sleep_ns\": "
+	       "%ld, \"queue_ns\": %ld}\n",
+	       rounds * LAUNCHES, rounds, copy_ns, spin_ns, sleep_ns, queue_ns());
+	return 0;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A stand-in for libcudart.so.12: it calls the driver, as the real one does. */
+#include <stddef.h>
+
+static volatile int zero;
+
+struct grid {
+	unsigned int x, y, z;
+};
+
+int cuLaunchKernel(void *function, unsigned int x, unsigned int y, unsigned int z,
+		   unsigned int block_x, unsigned int block_y, unsigned int block_z,
+		   unsigned int shared, void *stream, void **arguments, void **extra);
+int cuMemAlloc_v2(unsigned long *address, size_t bytes);
+int cuMemFree_v2(unsigned long address);
+int cuMemcpyHtoD_v2(unsigned long to, const void *from, size_t bytes);
+int cuMemcpyDtoH_v2(void *to, unsigned long from, size_t bytes);
+int cuCtxSynchronize(void);
+int cuStreamSynchronize(void *stream);
+int cuModuleGetFunction(void **function, void *module, const char *name);
+
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+			    int limit, void *a, void *b, void *c, void *d, int *e);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
+			    int limit, void *a, void *b, void *c, void *d, int *e)
+{
+	(void)handle, (void)host, (void)device, (void)name, (void)limit, (void)a, (void)b, (void)c;
+	(void)d, (void)e;
+	zero = 0;
+}
+
+int cudaLaunchKernel(const void *kernel, struct grid grid, struct grid block, void **arguments,
+		     size_t shared, void *stream)
+{
+	static int was_loaded;
+	unsigned long memory;
+	void *function;
+
+	/* The first launch loads the module: calls of the driver, and none of the program. */
+	if (!was_loaded && !cuModuleGetFunction(&function, NULL, "inner") &&
+	    !cuMemAlloc_v2(&memory, 4096) && !cuMemcpyHtoD_v2(memory, kernel, 4096))
+		was_loaded = 1;
+	return cuLaunchKernel((void *)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+			      (unsigned int)shared, stream, arguments, NULL) +
+	       zero;
+}
+
+int cudaMalloc(void **address, size_t bytes)
+{
+	unsigned long got = 0;
+	int err = cuMemAlloc_v2(&got, bytes);
+
+	*address = (void *)got;
+	return err;
+}
+
+int cudaFree(void *address)
+{
+	return cuMemFree_v2((unsigned long)address) + zero;
+}
+
+int cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+	int err;
+
+	if (kind > 4)
+		return 21; /* no such direction */
+	err = kind == 1 ? cuMemcpyHtoD_v2((unsigned long)to, from, bytes)
+			: cuMemcpyDtoH_v2(to, (unsigned long)from, bytes);
+	return err + zero;
+}
+
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
+{
+	(void)to, (void)from, (void)bytes, (void)kind, (void)stream;
+	return zero;
+}
+
+int cudaDeviceSynchronize(void)
+{
+	return cuCtxSynchronize() + zero;
+}
+
+int cudaStreamSynchronize(void *stream)
+{
+	return cuStreamSynchronize(stream) + zero;
+}
+
+int cudaGraphLaunch(void *graph, void *stream)
+{
+	(void)graph, (void)stream;
+	return zero;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for source/gpu_calls/gpu_functions and gpu_function_sites, on this program, which has some
+ * functions of these names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "source/gpu_calls/gpu_functions.h"
+
+static void variants_are_their_function(void **state)
+{
+	const struct gpu_function *memcpy_function = gpu_function_find("cudaMemcpy");
+
+	assert_non_null(memcpy_function);
+	assert_int_equal(memcpy_function->group, PKBPF_GPU_COPY);
+	assert_ptr_equal(gpu_function_find("cudaMemcpy_ptds"), memcpy_function);
+	assert_ptr_not_equal(gpu_function_find("cudaMemcpyAsync"), memcpy_function);
+	assert_string_equal(gpu_function_find("cuMemAlloc_v2")->name, "cuMemAlloc");
+	assert_string_equal(gpu_function_find("cuLaunchKernel_ptsz")->name, "cuLaunchKernel");
+	assert_string_equal(gpu_function_find("cudaMemcpyAsync_ptsz")->name, "cudaMemcpyAsync");
+	assert_string_equal(gpu_function_find("cuMemcpyDtoH_v2_ptds")->name, "cuMemcpyDtoH");
+	assert_null(gpu_function_find("cudaMemcpyX"));
+	assert_null(gpu_function_find("cudaMemcp"));
+	assert_null(gpu_function_find("memcpy"));
+	assert_null(gpu_function_find(""));
+	(void)state;
+}
+
+/* What a site says of its function comes back. */
+static void functions_fit_into_sites(void **state)
+{
+	const struct gpu_function *function;
+
+	for (size_t i = 0; (function = gpu_function_at(i)); i++) {
+		uint32_t pair = PKBPF_GPU_SITE(i, function->group, function->shape, function->way);
+
+		assert_int_equal(PKBPF_GPU_CALL_OF(pair), i);
+		assert_int_equal(PKBPF_GPU_GROUP_OF(pair), function->group);
+		assert_int_equal(PKBPF_GPU_SHAPE_OF(pair), function->shape);
+		assert_int_equal(PKBPF_GPU_WAY_OF(pair), function->way);
+		assert_true(strlen(function->name) < PKBPF_GPU_FUNCTION_BYTES);
+		assert_ptr_equal(gpu_function_find(function->name), function);
+	}
+	(void)state;
+}
+
+#if defined(__x86_64__)
+
+static volatile int result;
+
+int cuCtxSynchronize(void);
+int cuLaunchCooperativeKernel(void);
+int hipFreeAsync(int (*function)(int));
+
+/* Two ways out, without what sanitizers add to them. */
+__attribute__((noinline, naked)) int cuCtxSynchronize(void)
+{
+	__asm__("push %rbx\n\tpop %rbx\n\txor %eax, %eax\n\ttest %edi, %edi\n\tje 1f\n\t"
+		"mov $1, %eax\n\tret\n1:\n\tret");
+}
+
+__attribute__((noinline)) int cuLaunchCooperativeKernel(void)
+{
+	result = 3;
+	return result + 7;
+}
+
+/* It ends in a jump to another function: its result is not known. */
+__attribute__((noinline, naked)) int hipFreeAsync(int (*function)(int))
+{
+	(void)function;
+	__asm__("push %rbx\n\tpop %rbx\n\tjmp cuLaunchCooperativeKernel");
+}
+
+static size_t count_of(const struct gpu_function_sites *sites, const char *name, uint32_t role)
+{
+	const struct gpu_function *function = gpu_function_find(name);
+	size_t count = 0;
+
+	array_foreach(&sites->sites.items, site)
+		count += gpu_function_at(PKBPF_GPU_CALL_OF(site->description.pair)) == function &&
+			 site->description.role == role;
+	return count;
+}
+
+static void each_function_has_its_places(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct gpu_function_sites sites;
+	struct elf_file file;
+
+	assert_true(fd >= 0);
+	assert_true(cuCtxSynchronize() + cuLaunchCooperativeKernel() + hipFreeAsync(NULL) > 0);
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	assert_int_equal(gpu_function_sites_find(&file, &sites), 0);
+	assert_int_equal(sites.count, 3);
+	assert_int_equal(sites.refused, 0);
+	assert_int_equal(count_of(&sites, "cuCtxSynchronize", PKBPF_SITE_CALL), 1);
+	assert_int_equal(count_of(&sites, "cuCtxSynchronize", PKBPF_SITE_RETURN), 2);
+	/* Launches have a probe at their entry only. */
+	assert_int_equal(count_of(&sites, "cuLaunchCooperativeKernel", PKBPF_SITE_COUNT), 1);
+	assert_int_equal(count_of(&sites, "cuLaunchCooperativeKernel", PKBPF_SITE_RETURN), 0);
+	assert_int_equal(count_of(&sites, "hipFreeAsync", PKBPF_SITE_COUNT), 1);
+	assert_int_equal(sites.unmeasured, 1);
+	assert_string_equal(sites.unmeasured_names, "hipFreeAsync");
+	gpu_function_sites_done(&sites);
+	elf_file_done(&file);
+	close(fd);
+	(void)state;
+}
+
+#else
+
+static void each_function_has_its_places(void **state)
+{
+	(void)state;
+	skip();
+}
+
+#endif
+
+/* A library of others. */
+static void other_files_have_none(void **state)
+{
+	struct gpu_function_sites sites;
+	struct elf_file file;
+	int fd = open("/bin/sh", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		skip();
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	assert_int_equal(gpu_function_sites_find(&file, &sites), 0);
+	assert_int_equal(sites.count + sites.refused, 0);
+	assert_int_equal(sites.sites.items.count, 0);
+	elf_file_done(&file);
+	close(fd);
+	(void)state;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variants_are_their_function),
+		cmocka_unit_test(functions_fit_into_sites),
+		cmocka_unit_test(each_function_has_its_places),
+		cmocka_unit_test(other_files_have_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
