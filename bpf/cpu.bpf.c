@@ -3,6 +3,7 @@
 #include "kernel_stack.bpf.h"
 #include "shared.bpf.h"
 #include "shed.bpf.h"
+#include "context_request.bpf.h"
 #include "cpu_sampler.bpf.h"
 #include "stack.bpf.h"
 
@@ -83,6 +84,8 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
 		return 0;
 	}
+	if (context_config.requests)
+		context_look_at_sample((__u32)pid_tgid, now_ns);
 	sample_begin_at(scratch, SCRATCH_CPU, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
 	scratch->sample.weight = (__u64)mask + 1;
 	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))

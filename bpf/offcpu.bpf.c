@@ -2,6 +2,7 @@
 /* Off-CPU time. At every context switch: where the leaving thread waits, and how long the arriving
  * thread has waited. */
 #include "kernel_compat.bpf.h"
+#include "context_request.bpf.h"
 #include "shed.bpf.h"
 #include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
@@ -329,6 +330,13 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	if (has_left()) {
 		account_close(thread, slot, task, now_ns);
 		return;
+	}
+	if (context_config.requests) {
+		/* Also if its arrival was not seen: that has been repaired. */
+		thread->place = PKBPF_THREAD_ON_CPU;
+		context_look(slot, now_ns,
+			     task_state & (TASK_DEAD | EXIT_DEAD_ZOMBIE) ? CONTEXT_AT_EXIT
+									 : CONTEXT_AT_SWITCH);
 	}
 	wait_split(thread, slot, task->sched_info.run_delay);
 	if (offcpu_config.locks) {

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include <pkbpf/config.h>
+#include <pkbpf/context.h>
 #include <pkbpf/span.h>
 
 struct span_threads_map {
@@ -28,13 +29,21 @@ struct span_stacks_map {
 extern struct span_threads_map span_threads SEC(".maps");
 extern struct span_stacks_map span_stacks SEC(".maps");
 extern const volatile struct pkbpf_span_config span_config;
+extern const volatile struct pkbpf_context_config context_config;
 
-/* 1 + row of the innermost region that the thread has open; 0: none, or nobody wants to know. */
+/* A global function (context.bpf.c): 1 + number of the set of labels of the current thread's
+ * context; 0: none. */
+__u32 context_label(void);
+
+/* 1 + row of the innermost region that the thread, which is the current one, has open, or the
+ * number of its labels; 0: none, or nobody wants to know. */
 static __always_inline __u32 region_of_thread(__u32 tid)
 {
 	struct pkbpf_span_stack *stack;
 	__u32 *index, depth;
 
+	if (context_config.by_label)
+		return context_label();
 	if (!span_config.want_frames)
 		return 0;
 	index = bpf_map_lookup_elem(&span_threads, &tid);

@@ -157,6 +157,16 @@ struct pkbpf_span_control {
 	__u32 has_gaps; /* span_gaps has entries */
 };
 
+/* For the programs that read thread contexts; zeros: they do not. */
+struct pkbpf_context_config {
+	__u8 by_label; /* stacks and samples know the first label, in place of a region */
+	__u8 requests; /* requests are measured, by the accounts of threads */
+	__u8 hashed;   /* bit mask of labels whose values are hashed */
+	__u8 reserved[5];
+	__u64 slow_ns;	 /* requests that take as long are sent one by one; UINT64_MAX: none */
+	__u64 secret[2]; /* key of the hash */
+};
+
 /* For the block I/O programs. */
 struct pkbpf_blockio_config {
 	/* request tracepoints pass the queue as first argument, as before 5.11 */

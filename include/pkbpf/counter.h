@@ -213,7 +213,21 @@ enum pkbpf_loss {
 	  "allocations on GPUs whose end is not seen (table full): live memory is an upper bound") \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
-	  "may be off by as much)")
+	  "may be off by as much)")                                                                \
+	X(CONTEXT_READ, PKBPF_LOSS_NONE, "readings of thread contexts")                            \
+	X(CONTEXT_NONE, PKBPF_LOSS_NONE, "readings of threads without a context")                  \
+	X(CONTEXT_CHANGING, PKBPF_LOSS_NONE,                                                       \
+	  "readings of thread contexts that were being written, not used")                         \
+	X(CONTEXT_UNREADABLE, PKBPF_LOSS_NOTE, "thread contexts that could not be read")           \
+	X(CONTEXT_LONG, PKBPF_LOSS_NOTE,                                                           \
+	  "readings of thread contexts with more than 16 attributes (the rest is not read)")       \
+	X(CONTEXT_OTHER, PKBPF_LOSS_NOTE,                                                          \
+	  "readings whose labels count as [other] (more than 256 sets of a process, or 4,096)")    \
+	X(CONTEXT_BEGUN_BEFORE, PKBPF_LOSS_NONE,                                                   \
+	  "requests that began before they could be seen, not recorded")                           \
+	X(CONTEXT_NO_SCRATCH, PKBPF_LOSS_NOTE,                                                     \
+	  "thread contexts not read (no scratch memory in the kernel)")                            \
+	X(REQUESTS_LOST, PKBPF_LOSS_NOTE, "slow requests not listed (ring buffer full)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

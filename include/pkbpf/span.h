@@ -112,6 +112,7 @@ enum {
 	PKBPF_REGION_BY_ID = 1,	   /* began and ended by number, perhaps in different threads */
 	PKBPF_REGION_FUNCTION = 2, /* calls of a function */
 	PKBPF_REGION_LET_GO = 4,   /* its probes were taken off, since they cost too much */
+	PKBPF_REGION_REQUEST = 8,  /* requests with this label, by thread contexts */
 };
 
 /* One region below one other region of a process; all CPUs add to it. */

@@ -127,7 +127,8 @@ int option_row_apply(const struct option_row *row, void *options, const char *va
 	case OPTION_SIZE:
 		return apply_size(row, options, value, error);
 	case OPTION_CHOICE:
-		return apply_choice(row, options, value, error);
+		return row->parse ? row->parse(options, value, error)
+				  : apply_choice(row, options, value, error);
 	case OPTION_TEXT:
 		return apply_text(row, options, value, error);
 	case OPTION_PARSED:

@@ -64,7 +64,8 @@ struct option_row {
 	const char *const *choices; /* ends in NULL */
 	/* Kind of event that has to be recorded when this flag is given; NULL: none. */
 	const char *needs;
-	/* OPTION_PARSED; value is NULL when the row takes none. 0, or -EINVAL / -ERANGE / -ENOMEM
+	/* OPTION_PARSED, and OPTION_CHOICE that takes more than its choices; value is NULL when the
+	 * row takes none. 0, or -EINVAL / -ERANGE / -ENOMEM
 	 * with the sentence. */
 	int (*parse)(void *options, const char *value, struct error *error);
 };

@@ -67,6 +67,7 @@ static struct aggregator_options choose_bounds(struct live_capture *live)
 		.want_kernel = live->options.session.want_kernel_stack,
 		.slow_io_limit = live->options.sources.blockio.slow_count,
 		.slow_region_limit = live->options.sources.regions.slow_count,
+		.slow_request_limit = live->options.sources.context.slow_count,
 		.slow_io_ns = live->options.sources.blockio.slow_ns,
 		.trace_ns = live->options.trace_ns,
 		.merge_bytes = memory_limit_share(limit, 64, MERGE_BYTES),

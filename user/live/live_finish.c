@@ -26,6 +26,19 @@ static void copy_text(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
+static void note_labels(const struct context_options *options, struct profile_info *info)
+{
+	struct context_labels labels;
+	struct error error;
+
+	if (context_labels_choose(options, &labels, &error) < 0)
+		return;
+	if (options->by_key)
+		copy_text(info->label_key, sizeof(info->label_key), options->by_key);
+	for (size_t i = 0; i < labels.count; i++)
+		copy_text(info->label_keys[i], sizeof(info->label_keys[i]), labels.keys[i]);
+}
+
 static const struct live_edge *find_edge(const struct live_capture *live, uint64_t sequence)
 {
 	array_foreach(&live->edges, edge) {
@@ -127,6 +140,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 		info->end_ns = live->end_ns;
 	if (live->options.sources.regions.wanted || live->options.sources.regions.frames)
 		info->regions_ns = info->end_ns - info->start_ns;
+	note_labels(&live->options.sources.context, info);
 	end = find_edge(live, info->sequence);
 	fill_cost(live, end, profile);
 	info->machine = end ? end->machine : live->last_figures;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "reader/readers.h"
+#include "source/context/context_service.h"
 #include "symbol/elf/names_service.h"
 #include "symbol/jit/code_service.h"
 #include "unwind/table/table_reader.h"
@@ -15,6 +16,8 @@ struct readers *live_readers_start(const struct log *log)
 		[READER_NAMES_ADDRESSES] = names_service_answer,
 		[READER_FORGETS_FILES] = names_service_forget,
 		[READER_CUTS_CODE] = code_service_cut,
+		[READER_FINDS_CONTEXT] = context_service_find,
+		[READER_READS_CONTEXT] = context_service_read,
 	};
 	struct readers *readers = NULL;
 	struct error error;

@@ -23,6 +23,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
 	slow_region_list_limit(profile_slow_regions(profile), options->slow_region_limit);
+	request_list_limit(profile_contexts(profile), options->slow_request_limit);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user,
 						options->code_history);

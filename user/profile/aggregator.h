@@ -24,6 +24,7 @@ struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* otherwise frames of this kind are left out */
 	size_t slow_io_limit;	     /* maximum number of slowest block requests kept */
+	size_t slow_request_limit;   /* of requests by contexts */
 	size_t slow_region_limit;    /* and of regions and calls that took long */
 	uint64_t slow_io_ns;	     /* faster ones are not among them */
 	/* Also keep single events: CPU samples, and waits and requests of this length or more. 0:

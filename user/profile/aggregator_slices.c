@@ -184,6 +184,7 @@ static struct profile *next_slice(struct aggregator *aggregator, uint64_t time_n
 		slow_io_list_limit(profile_slow_io(next), aggregator->options.slow_io_limit);
 		slow_region_list_limit(profile_slow_regions(next),
 				       aggregator->options.slow_region_limit);
+		request_list_limit(profile_contexts(next), aggregator->options.slow_request_limit);
 		return next;
 	}
 	profile_free(next);

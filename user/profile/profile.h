@@ -29,6 +29,7 @@
 #include "profile/account/region_gaps.h"
 #include "profile/account/region_table.h"
 #include "profile/account/relation_list.h"
+#include "profile/account/request_list.h"
 #include "profile/account/slow_io.h"
 #include "profile/account/slow_region.h"
 #include "symbol/symbolizer.h"
@@ -73,6 +74,8 @@ struct profile_info {
 	uint64_t sequence;	   /* of the slice in its capture, from 0 */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
+	char label_key[64]; /* stacks begin with the values of this label; empty: they do not */
+	char label_keys[PKBPF_CONTEXT_LABELS][64]; /* that requests have; empty: none */
 	uint64_t regions_ns; /* of the interval, while regions were recorded; 0: they were not */
 	uint32_t cpu_count;  /* maximum online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];

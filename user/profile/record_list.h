@@ -8,6 +8,7 @@
 #define PKBPF_PROFILE_RECORD_LIST_H
 
 #include <pkbpf/alloc.h>
+#include <pkbpf/context.h>
 #include <pkbpf/gpu_call.h>
 #include <pkbpf/lock.h>
 #include <pkbpf/memory.h>
@@ -41,6 +42,7 @@
 	X(SLOW_REGION, slow_region)                                                                \
 	X(REGION_GAP, region_gap)                                                                  \
 	X(GPU_CALL, gpu_call)                                                                      \
+	X(REQUEST, request)                                                                        \
 	RECORDS_OF_TEST(X)
 
 #endif

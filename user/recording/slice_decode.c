@@ -76,6 +76,9 @@ static int read_facts(struct slice_decoding *work)
 	slow_region_list_limit(
 		profile_slow_regions(work->profile),
 		work->facts.slow_region_limit < 100000 ? work->facts.slow_region_limit : 100000);
+	request_list_limit(profile_contexts(work->profile), work->facts.slow_request_limit < 100000
+								    ? work->facts.slow_request_limit
+								    : 100000);
 	return read_counters(work, info);
 }
 

@@ -105,6 +105,7 @@ static void write_facts(struct slice_encoding *work)
 		.processes_dropped = process_table_dropped(profile_processes(profile)),
 		.slow_io_limit = slow_io_list_max(profile_slow_io(profile)),
 		.slow_region_limit = slow_region_list_max(profile_slow_regions(profile)),
+		.slow_request_limit = request_list_max(profile_contexts(profile)),
 		.account_start_ns = resource_usage_start_ns(usage),
 		.account_end_ns = resource_usage_end_ns(usage),
 		.account_missing = resource_usage_missing(usage),

@@ -67,10 +67,16 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(170, F, info.shed_steps),
 	TEXT(171, F, info.shed),
 	RECORDED(172, F, info.regions_ns),
+	TEXT(173, F, info.label_key),
+	TEXT(175, F, info.label_keys[0]),
+	TEXT(176, F, info.label_keys[1]),
+	TEXT(177, F, info.label_keys[2]),
+	TEXT(178, F, info.label_keys[3]),
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
 	RECORDED(130, F, slow_region_limit),
+	RECORDED(174, F, slow_request_limit),
 	RECORDED(36, F, account_start_ns),
 	RECORDED(37, F, account_end_ns),
 	RECORDED(38, F, account_missing),
@@ -86,7 +92,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(49, F, machine.memory_available_bytes),
 	RECORDED(50, F, machine.cpu_ns),
 };
-ALL_MEMBERS(struct profile_info, 1392 + sizeof(((struct profile_info *)NULL)->counters) +
+ALL_MEMBERS(struct profile_info, 1712 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
 ALL_MEMBERS(struct machine_figures, 912);
 ALL_MEMBERS(struct resource_machine, 88);

@@ -43,7 +43,7 @@ struct recorded_facts {		  /* one row */
 	struct profile_info info; /* counters are a table of their own, by name */
 	uint64_t guessed_frames;
 	uint64_t processes_dropped;
-	uint64_t slow_io_limit, slow_region_limit;
+	uint64_t slow_io_limit, slow_region_limit, slow_request_limit;
 	uint64_t account_start_ns, account_end_ns, account_missing;
 	struct resource_machine machine;
 };

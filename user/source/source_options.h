@@ -6,6 +6,7 @@
 
 #include "source/alloc/alloc_options.h"
 #include "source/blockio/blockio_options.h"
+#include "source/context/context_options.h"
 #include "source/gpu_calls/gpu_call_options.h"
 #include "source/offcpu/offcpu_options.h"
 #include "source/regions/region_options.h"
@@ -16,6 +17,7 @@ struct source_options {
 	struct region_options regions;
 	struct alloc_options alloc;
 	struct gpu_call_options gpu_calls;
+	struct context_options context;
 };
 
 /* Sets the defaults. */

@@ -18,6 +18,7 @@ static const struct source_ops *const sources[] = {
 		/* Sources of no kind: behind those that source_at() gives. */
 		[PKBPF_PROFILE_KINDS] = &source_regions,
 	&source_gpu_calls,
+	&source_contexts,
 };
 
 struct source_set {

@@ -11,5 +11,6 @@ PKBPF_PROFILE_KIND_LIST(X)
 
 extern const struct source_ops source_regions;
 extern const struct source_ops source_gpu_calls;
+extern const struct source_ops source_contexts;
 
 #endif

@@ -26,6 +26,7 @@
 	X(gpus, struct gpu_list)                                                                   \
 	X(deadlocks, struct deadlock_list)                                                         \
 	X(gpu_calls, struct gpu_call_list)                                                         \
+	X(contexts, struct request_list)                                                           \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

@@ -10,6 +10,8 @@
 #include "base/hash_map.h"
 #include "profile/account/account.h"
 
+#define KEY_FLAGS (PKBPF_REGION_BY_ID | PKBPF_REGION_REQUEST)
+
 struct region_table {
 	ARRAY_OF(struct region) items;
 	struct hash_index index;
@@ -45,7 +47,7 @@ void region_table_free(struct region_table *table)
 
 static uint64_t key_hash(const struct region_table *table, const struct region *key)
 {
-	uint32_t words[] = {key->process, key->parent, key->name, key->flags & PKBPF_REGION_BY_ID};
+	uint32_t words[] = {key->process, key->parent, key->name, key->flags & KEY_FLAGS};
 
 	return hash_bytes(words, sizeof(words), table->seed);
 }
@@ -56,7 +58,7 @@ static bool key_equal(const void *context, uint32_t item, const void *wanted)
 	const struct region *a = &table->items.items[item], *b = wanted;
 
 	return a->process == b->process && a->parent == b->parent && a->name == b->name &&
-	       !((a->flags ^ b->flags) & PKBPF_REGION_BY_ID);
+	       !((a->flags ^ b->flags) & KEY_FLAGS);
 }
 
 int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,

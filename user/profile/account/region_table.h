@@ -60,7 +60,8 @@ struct region_table;
 struct region_table *region_table_new(void);
 void region_table_free(struct region_table *table);
 /* Index of the region with this key, which is added if it is new. Of the flags only
- * PKBPF_REGION_BY_ID belongs to the key; the others are added. -ENOMEM, -ENOSPC. */
+ * PKBPF_REGION_BY_ID and PKBPF_REGION_REQUEST belong to the key; the others are added. -ENOMEM,
+ * -ENOSPC. */
 int64_t region_table_get(struct region_table *table, uint32_t process, uint32_t parent,
 			 uint32_t name, uint32_t flags);
 /* Adds to a region; buckets ascending, indexes below PKBPF_HISTOGRAM_BUCKETS. -ENOMEM: the sums are

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Turns the sums of requests, by set of labels, into records of regions. */
+#ifndef PKBPF_SOURCE_CONTEXT_CONTEXT_SETS_H
+#define PKBPF_SOURCE_CONTEXT_CONTEXT_SETS_H
+
+#include <pkbpf/context.h>
+
+#include "event/encoder.h"
+
+struct context_sets {
+	const volatile struct pkbpf_context_set *sets; /* of the kernel side */
+	struct pkbpf_context_set *sent;		       /* as they were at the last record */
+	uint32_t count;
+};
+
+/* Appends what was added since the last time. -ENOMEM. */
+int context_sets_drain(struct context_sets *sets, uint64_t now_ns, struct event_buffer *buffer);
+/* The largest request of the next slice is its own. */
+void context_sets_begin_slice(struct context_sets *sets);
+
+#endif
