@@ -479,6 +479,10 @@ static int check_series(struct cli_options *options, struct error *error)
 	const char *figure = own->figure ? own->figure : "cpu.share";
 	bool by_region = options->by == ROWS_BY_REGION;
 
+	if (options->by == ROWS_BY_LABEL)
+		return error_set(error, EINVAL,
+				 "--by label is not possible with query: a history has no samples "
+				 "by label");
 	if (own->what == QUERY_SERIES &&
 	    (options->by == ROWS_BY_THREAD || options->by == ROWS_BY_NAME))
 		return error_set(error, EINVAL,

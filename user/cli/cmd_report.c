@@ -240,6 +240,11 @@ static int report_check(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL, "--from must be less than --to");
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;
+	if (options->live.sources.context.by_key)
+		return error_set(
+			error, EINVAL,
+			"a recording has one label, which was chosen when it was made: use "
+			"--by label");
 	return options_check_outputs(options, error);
 }
 

@@ -488,7 +488,9 @@ static int top_check(struct cli_options *options, struct error *error)
 
 	if (check_connect(options, error) < 0)
 		return -EINVAL;
-
+	if (options->by == ROWS_BY_LABEL)
+		return error_set(error, EINVAL,
+				 "top has no rows by label: use pkbpf --by label:KEY for a while");
 	if (own->interval_ns &&
 	    (own->interval_ns < INTERVAL_MIN_NS || own->interval_ns > INTERVAL_MAX_NS))
 		return error_set(error, EINVAL,

@@ -136,7 +136,7 @@ static const char *const first_options[][2] = {
 	{"frequency", "CPU samples per second on each CPU; default 99"},
 	{"output", "write FILE; the format is that of its suffix"},
 	{"full", "all tables in the text report"},
-	{"by", "rows: process, thread, container, comm, region"},
+	{"by", "rows: process, thread, container, comm, region, label:KEY"},
 	{"fail-if", "exit with status 3 if EXPR holds"},
 };
 

@@ -203,6 +203,26 @@ static int check_live(const struct cli_options *options, struct error *error)
 	return error_set(error, EINVAL, "--events live requires alloc: -e alloc,live");
 }
 
+static int check_contexts(const struct cli_options *options, struct error *error)
+{
+	const struct source_options *sources = &options->live.sources;
+	struct context_labels labels;
+
+	if (options->by == ROWS_BY_LABEL && !sources->context.by_key)
+		return error_set(error, EINVAL,
+				 "--by label requires a key: --by label:KEY, such as "
+				 "label:http.route");
+	if (options->by == ROWS_BY_LABEL && sources->regions.frames)
+		return error_set(
+			error, EINVAL,
+			"--by label:KEY and --region-frames are mutually exclusive: stacks "
+			"begin with one of both");
+	if (sources->context.slow_ns != UINT64_MAX && !asks_for(options, PKBPF_PROFILE_OFFCPU))
+		return error_set(error, EINVAL,
+				 "--slow-request requires the events of offcpu: -e cpu,offcpu");
+	return context_labels_choose(&sources->context, &labels, error);
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -235,7 +255,11 @@ int options_check_profile(struct cli_options *options, struct error *error)
 		options->live.per_thread = true;
 	if (options->by == ROWS_BY_REGION)
 		options->live.sources.regions.frames = true;
+	err = check_contexts(options, error);
+	if (err < 0)
+		return err;
 	options->live.sources.blockio.slow_count = options->top;
 	options->live.sources.regions.slow_count = options->top;
+	options->live.sources.context.slow_count = options->top;
 	return options_check_outputs(options, error);
 }

@@ -168,6 +168,30 @@ static int parse_format(void *context, const char *value, struct error *error)
 	return 0;
 }
 
+/* One of the choices, or label:KEY. */
+static int parse_by(void *context, const char *value, struct error *error)
+{
+	static const char label[] = "label:";
+	struct cli_options *options = context;
+
+	options->live.sources.context.by_key = NULL;
+	if (strncmp(value, label, strlen(label)) == 0 && value[strlen(label)]) {
+		options->by = ROWS_BY_LABEL;
+		options->live.sources.context.by_key = value + strlen(label);
+		return 0;
+	}
+	for (int i = 0; i < ROWS_BY_COUNT; i++) {
+		if (strcmp(value, rows_grouping_names[i]) != 0)
+			continue;
+		options->by = (enum rows_by)i;
+		return 0;
+	}
+	return error_set(error, EINVAL,
+			 "invalid value '%s' for --by: expected process, thread, container, comm, "
+			 "name, region or label:KEY",
+			 value);
+}
+
 static int parse_fail_if(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
@@ -380,13 +404,16 @@ static const struct option_row rows[] = {
 	 .text = "The environment variable COLUMNS comes before the size of the terminal."},
 	{0, "top", "N", "rows per table with --full; default 10", OUTPUT, .form = OPTION_NUMBER,
 	 AT(top), .least = 1, .most = TOP_MAX},
-	{0, "by", "process|thread|container|comm|name|region",
+	{0, "by", "process|thread|container|comm|name|region|label:KEY",
 	 "rows of the resource tables; default process", OUTPUT, .form = OPTION_CHOICE, AT(by),
-	 .choices = rows_grouping_names,
+	 .parse = parse_by, .choices = rows_grouping_names,
 	 .text = "By name: comms that differ in digits only are one, such as worker-*. "
 		 "By region (as --region-frames): each has the time, samples and waits that were "
 		 "in it and in no region inside of it, \"[no region]\" the rest; regions with an "
-		 "id, and those of asyncio that interleave, have no time of their own."},
+		 "id, and those of asyncio that interleave, have no time of their own. "
+		 "By label:KEY, such as label:http.route: the same for the values of a label of "
+		 "thread contexts (OpenTelemetry), with \"[no label]\" for the rest; stacks begin "
+		 "with the value. A report of a recording takes label alone."},
 	{0, "fail-if", "EXPR",
 	 "exit with status 3 if the condition holds: 'blockio.p99>10ms', 'lost>0', "
 	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",

@@ -12,7 +12,7 @@ static void write_heading(FILE *out, enum rows_by by)
 	const struct figure *figure;
 
 	fprintf(out, "pid,tid,%s,container,processes,started_inside,ended_inside,lifetime_ns",
-		by == ROWS_BY_REGION ? "region" : "comm");
+		rows_are_of_regions(by) ? rows_grouping_name(by) : "comm");
 	for (size_t i = 0; (figure = figure_at(i)); i++)
 		if (figure->scope == FIGURE_OF_ROW)
 			fprintf(out, ",%s.%s%s", figure->group, figure->name,

@@ -10,7 +10,7 @@
 
 static bool is_outside(const struct resource_rows *rows, const struct resource_row *row)
 {
-	return rows->by == ROWS_BY_REGION && strcmp(row->name, ROW_NO_REGION) == 0;
+	return rows_are_of_regions(rows->by) && strcmp(row->name, rows_rest_name(rows->by)) == 0;
 }
 
 static bool has_regions(const struct resource_rows *rows)

@@ -41,7 +41,8 @@ struct summary_column {
 
 /* What is expendable goes first where the line is too long: the highest number. */
 static const struct summary_column columns[] = {
-	COLUMN("threads", COUNT, 12, .cell = cell_threads, .groupings = ~(1U << ROWS_BY_REGION)),
+	COLUMN("threads", COUNT, 12, .cell = cell_threads,
+	       .groupings = ~(1U << ROWS_BY_REGION | 1U << ROWS_BY_LABEL)),
 	COLUMN("active", ACTIVE, 0, .cell = cell_active),
 	COLUMN("%CPU", CPU, 0, .figure = "cpu.share"),
 	COLUMN("user", USER, 9, .figure = "cpu.user"),
@@ -81,6 +82,7 @@ static void write_heading(const struct summary *summary)
 		[ROWS_BY_COMM] = {"Comm", "Comms"},
 		[ROWS_BY_NAME] = {"Name", "Names"},
 		[ROWS_BY_REGION] = {"Region", "Regions"},
+		[ROWS_BY_LABEL] = {"Label", "Labels"},
 	};
 	const struct resource_rows *rows = summary->rows;
 

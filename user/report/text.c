@@ -106,6 +106,18 @@ static int write_rows(struct results *results, struct text_report *report, bool 
 	return err;
 }
 
+static int write_requests(struct results *results, const struct text_report *report, bool *empty)
+{
+	const struct resource_rows *rows;
+	int err = request_list_max(profile_contexts(report->profile)) ? results_rows(results, &rows)
+								      : -ENOENT;
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	*empty = false;
+	return text_requests(report, rows);
+}
+
 static int write_all(struct results *results, struct text_report *report)
 {
 	bool is_accounted = resource_usage_known(profile_resources(report->profile)), empty = true;
@@ -136,6 +148,8 @@ static int write_all(struct results *results, struct text_report *report)
 		empty = false;
 		err = text_gpu_calls(report);
 	}
+	if (!err)
+		err = write_requests(results, report, &empty);
 	if (!err && empty) {
 		fputc('\n', report->out);
 		text_wrap(report->out, report->width, "", 0, TEXT_NOTHING);

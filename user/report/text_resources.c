@@ -162,7 +162,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 	if (err)
 		return err;
 	write_summary(report, rows);
-	if (rows->by != ROWS_BY_REGION && rows->total.known & ROW_HAS_BLOCKIO &&
+	if (!rows_are_of_regions(rows->by) && rows->total.known & ROW_HAS_BLOCKIO &&
 	    rows->total.blockio.requests) {
 		text_heading(report, "Block I/O by %s (p50 to max: service time)",
 			     rows_grouping_name(rows->by));
@@ -170,7 +170,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 		if (err)
 			return err;
 	}
-	if (rows->by == ROWS_BY_REGION)
+	if (rows_are_of_regions(rows->by))
 		return 0;
 	text_heading(report, "Page faults and memory by %s", rows_grouping_name(rows->by));
 	err = text_rows(report, rows, &memory_table);

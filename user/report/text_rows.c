@@ -19,6 +19,7 @@ DEFINE_CLEANUP(struct text_table *, text_table_free)
 #define FOR_CONTAINER (1U << ROWS_BY_CONTAINER)
 #define FOR_COMM      (1U << ROWS_BY_COMM | 1U << ROWS_BY_NAME)
 #define FOR_REGION    (1U << ROWS_BY_REGION)
+#define FOR_LABEL     (1U << ROWS_BY_LABEL)
 
 static void cell_number(struct text_table *table, uint32_t number)
 {
@@ -58,6 +59,9 @@ static const struct row_column who_columns[] = {
 	{{.title = "region", .left = true, .max_columns = 40, .flexible = true},
 	 .cell = cell_comm,
 	 .groupings = FOR_REGION},
+	{{.title = "label", .left = true, .max_columns = 40, .flexible = true},
+	 .cell = cell_comm,
+	 .groupings = FOR_LABEL},
 	{{.title = "container or unit", .left = true, .max_columns = 30, .flexible = true},
 	 .cell = text_rows_container,
 	 .groupings = FOR_CONTAINER},
@@ -180,7 +184,7 @@ static int choose(struct chosen *chosen, const struct resource_rows *rows,
 		    (rows->total.known & column->hidden_with) ||
 		    (column->groupings && !(column->groupings & 1U << rows->by)))
 			continue;
-		if ((column->hide_zero || rows->by == ROWS_BY_REGION) && figure &&
+		if ((column->hide_zero || rows_are_of_regions(rows->by)) && figure &&
 		    !has_value(rows, figure))
 			continue;
 		chosen->columns[chosen->count] = column;
@@ -204,6 +208,12 @@ static void add_row(struct text_table *text, const struct chosen *chosen,
 int text_rows(const struct text_report *report, const struct resource_rows *rows,
 	      const struct row_table *table)
 {
+	static const char *const nouns[ROWS_BY_COUNT] = {
+		[ROWS_BY_PROCESS] = "processes",
+		[ROWS_BY_THREAD] = "threads",
+		[ROWS_BY_REGION] = "regions",
+		[ROWS_BY_LABEL] = "labels",
+	};
 	_cleanup_(text_table_free_cleanup) struct text_table *text = NULL;
 	struct chosen chosen = {.count = 0};
 	size_t shown = 0, fit = 0;
@@ -228,10 +238,6 @@ int text_rows(const struct text_report *report, const struct resource_rows *rows
 	}
 	err = text_table_write(text, report->width, report->out);
 	if (!err)
-		text_more(report, fit - shown,
-			  rows->by == ROWS_BY_PROCESS  ? "processes"
-			  : rows->by == ROWS_BY_THREAD ? "threads"
-			  : rows->by == ROWS_BY_REGION ? "regions"
-						       : "rows");
+		text_more(report, fit - shown, nouns[rows->by] ? nouns[rows->by] : "rows");
 	return err;
 }

@@ -76,6 +76,8 @@ int text_heap(const struct text_report *report);
 int text_memory(const struct text_report *report);
 /* Nothing when there was no block I/O. */
 int text_devices(const struct text_report *report);
+/* Requests by thread contexts that took longest; nothing when there is none. */
+int text_requests(const struct text_report *report, const struct resource_rows *rows);
 /* Nothing when no block request was slow. */
 int text_slow_io(const struct text_report *report);
 /* Nothing when no socket was used. */

@@ -20,6 +20,7 @@ const char *const rows_grouping_names[ROWS_BY_COUNT + 1] = {
 	[ROWS_BY_PROCESS] = "process",	   [ROWS_BY_THREAD] = "thread",
 	[ROWS_BY_CONTAINER] = "container", [ROWS_BY_COMM] = "comm",
 	[ROWS_BY_NAME] = "name",	   [ROWS_BY_REGION] = "region",
+	[ROWS_BY_LABEL] = "label",
 };
 
 const char *rows_grouping_name(enum rows_by by)
@@ -103,10 +104,10 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 	if (!err && resource_usage_known(work.usage))
 		err = rows_work_add_account(&work);
 	err = err ? err : rows_work_add_distributions(&work);
-	if (!err && by == ROWS_BY_REGION)
+	if (!err && rows_are_of_regions(by))
 		err = rows_work_divide_by_region(&work);
 	err = err ? err : rows_work_add_stacks(&work);
-	if (!err && by != ROWS_BY_REGION) {
+	if (!err && !rows_are_of_regions(by)) {
 		rows_work_add_gpus(&work);
 		err = rows_work_add_memory(&work);
 	}

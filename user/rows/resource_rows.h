@@ -37,10 +37,12 @@
 #define ROW_INTERRUPTS "[interrupts]"
 /* "postgresql@15-main.service", "docker:0123456789ab" */
 #define ROW_CONTAINER_SIZE 256
-/* A comm, or with ROWS_BY_REGION the name of a region. */
+/* A comm, the name of a region, or the value of a label. */
 #define ROW_NAME_SIZE PKBPF_SPAN_NAME
 /* Name of the row for what was outside of all regions. */
 #define ROW_NO_REGION "[no region]"
+/* And for what had no label. */
+#define ROW_NO_LABEL "[no label]"
 
 /* What a row of the resource tables is. */
 enum rows_by {
@@ -51,6 +53,7 @@ enum rows_by {
 	ROWS_BY_NAME, /* comms that differ in digits only */
 	/* Of each the time and the stacks that regions inside of it did not have. */
 	ROWS_BY_REGION,
+	ROWS_BY_LABEL, /* the same of values of a label of thread contexts */
 	ROWS_BY_COUNT,
 };
 
@@ -152,10 +155,22 @@ struct resource_rows {
 	struct row_place *places; /* by index in profile_rows() */
 };
 
+/* Does the stack of an event say of which row it is? */
+static inline bool rows_are_of_regions(enum rows_by by)
+{
+	return by == ROWS_BY_REGION || by == ROWS_BY_LABEL;
+}
+
+/* Name of the row for all the rest. */
+static inline const char *rows_rest_name(enum rows_by by)
+{
+	return by == ROWS_BY_LABEL ? ROW_NO_LABEL : ROW_NO_REGION;
+}
+
 /* Do rows have all that the kernel knows of processes: memory, lengths of waits? */
 static inline bool rows_are_of_processes(enum rows_by by)
 {
-	return by != ROWS_BY_THREAD && by != ROWS_BY_REGION;
+	return by != ROWS_BY_THREAD && !rows_are_of_regions(by);
 }
 
 /* A group of exited processes, although rows are of single ones: what adds up in it is no

@@ -19,7 +19,7 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 
 	row->known |= profile_info_read(work->profile)->kinds_mask &
 		      (ROW_HAS_KIND(PKBPF_PROFILE_KINDS) - 1);
-	if (work->rows->by == ROWS_BY_REGION && row != &work->rows->total)
+	if (rows_are_of_regions(work->rows->by) && row != &work->rows->total)
 		row->known &= ~NOT_OF_REGIONS;
 	if (work->rows->interval_ns)
 		row->known |= ROW_HAS_INTERVAL;
@@ -168,7 +168,7 @@ static void add_estimates(struct rows_work *work)
 			continue;
 		row_cpu_estimate(rows, row);
 		/* Their processes' time is in the total. */
-		if (rows->by == ROWS_BY_REGION && rows->total.known & ROW_HAS_USAGE)
+		if (rows_are_of_regions(rows->by) && rows->total.known & ROW_HAS_USAGE)
 			continue;
 		if (row->cpu.total_ns > most_ns)
 			row->cpu.total_ns = most_ns;

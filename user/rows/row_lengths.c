@@ -19,7 +19,7 @@ static void add_numbers(struct resource_row *row, const struct distribution *dis
 /* How much of the lengths of waits, of requests and messages were in a region is not kept. */
 static bool is_of_row(const struct rows_work *work, const struct distribution *distribution)
 {
-	return work->rows->by != ROWS_BY_REGION ||
+	return !rows_are_of_regions(work->rows->by) ||
 	       (distribution->key.kind == PKBPF_PROFILE_OFFCPU &&
 		distribution->key.measure == PKBPF_OFFCPU_TIME);
 }
@@ -133,7 +133,7 @@ static int fill_lengths(struct rows_work *work)
 			merge_lengths(one, work->shares.items[i].distribution);
 			merge_lengths(all, work->shares.items[i].distribution);
 		}
-		if (work->rows->by != ROWS_BY_REGION)
+		if (!rows_are_of_regions(work->rows->by))
 			store_lengths(&work->items.items[row], one);
 	}
 	store_lengths(&work->rows->total, all);

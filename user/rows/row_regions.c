@@ -25,11 +25,12 @@ uint32_t rows_work_region_row(struct rows_work *work, const char *name)
 /* Regions are at the root of a stack, the innermost one next to the program. */
 uint32_t rows_work_stack_region_row(struct rows_work *work, uint32_t stack)
 {
-	char name[ROW_NAME_SIZE] = ROW_NO_REGION;
+	char name[ROW_NAME_SIZE];
 	const struct symbol *symbol;
 	size_t count, at;
 	const uint32_t *frames = profile_stack(work->profile, stack, &count);
 
+	snprintf(name, sizeof(name), "%s", rows_rest_name(work->rows->by));
 	for (at = count; at; at--)
 		if (profile_frame(work->profile, frames[at - 1])->location.space != FRAME_REGION)
 			break;
@@ -99,10 +100,13 @@ int rows_work_divide_by_region(struct rows_work *work)
 		return -ENOMEM;
 	for (size_t i = 0; i < region_table_count(table); i++) {
 		const struct region *region = region_table_at(table, i);
-		uint32_t row =
-			rows_work_region_row(work, profile_string(work->profile, region->name));
-		uint32_t rest = rows_work_region_row(work, ROW_NO_REGION);
+		bool is_request = region->flags & PKBPF_REGION_REQUEST;
+		uint32_t row, rest;
 
+		if (is_request != (work->rows->by == ROWS_BY_LABEL))
+			continue;
+		row = rows_work_region_row(work, profile_string(work->profile, region->name));
+		rest = rows_work_region_row(work, rows_rest_name(work->rows->by));
 		if (row == NO_ROW || rest == NO_ROW)
 			return -ENOMEM;
 		if (row != rest)

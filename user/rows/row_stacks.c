@@ -120,7 +120,7 @@ int rows_work_add_stacks(struct rows_work *work)
 		work->rows->places[i] = (struct row_place){NO_ROW, ROW_NO_STACK};
 		if ((unsigned int)rows[i].kind >= PKBPF_PROFILE_KINDS)
 			continue;
-		row = work->rows->by == ROWS_BY_REGION
+		row = rows_are_of_regions(work->rows->by)
 			      ? rows_work_stack_region_row(work, rows[i].stack)
 			      : rows_work_row(work, rows[i].process, rows[i].tid);
 		stack = row == NO_ROW ? STACK_TABLE_NONE : function_stack(work, rows[i].stack);

@@ -89,7 +89,8 @@ uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char 
 		row = rows_work_named_row(work, comm);
 		break;
 	case ROWS_BY_REGION:
-		return rows_work_region_row(work, ROW_NO_REGION);
+	case ROWS_BY_LABEL:
+		return rows_work_region_row(work, rows_rest_name(work->rows->by));
 	default:
 		row = rows_work_new_row(work);
 	}
@@ -192,7 +193,7 @@ static uint32_t unaccounted_row(struct rows_work *work, uint32_t id, const struc
 		return NO_ROW;
 	*slot = number;
 	row = &work->items.items[number];
-	if (work->rows->by == ROWS_BY_REGION)
+	if (rows_are_of_regions(work->rows->by))
 		return number;
 	row->processes += process && process->members ? process->members : 1;
 	if (process) {

@@ -101,7 +101,8 @@ static int set_kind(struct web_query *query, const char *value, struct error *er
 static int set_by(struct web_query *query, const char *value, struct error *error)
 {
 	for (int i = 0; rows_grouping_names[i]; i++) {
-		if (strcmp(rows_grouping_names[i], value) != 0)
+		/* A history has no samples by label. */
+		if (i == ROWS_BY_LABEL || strcmp(rows_grouping_names[i], value) != 0)
 			continue;
 		query->by = (enum rows_by)i;
 		query->has_by = true;

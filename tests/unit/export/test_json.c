@@ -96,7 +96,7 @@ static void an_empty_comm_is_told_and_a_container_has_none(void **state)
 	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
 		root = parse(fake_profile_write_by(&fake, "json", by, NULL));
 		comm = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "comm");
-		if (by == ROWS_BY_CONTAINER || by == ROWS_BY_REGION)
+		if (by == ROWS_BY_CONTAINER || rows_are_of_regions(by))
 			assert_null(comm);
 		else
 			assert_string_equal(json_string_value(comm), "");

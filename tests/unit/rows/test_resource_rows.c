@@ -379,7 +379,7 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 		uint64_t cpu_ns = 0;
 
 		/* They have what is recorded inside of them. */
-		if (by == ROWS_BY_REGION)
+		if (rows_are_of_regions(by))
 			continue;
 		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is
 		 * called. */
@@ -479,7 +479,7 @@ static void a_program_begun_inside_is_new_in_whatever_process(void **state)
 		struct fake_profile other;
 		struct resource_rows rows;
 
-		if (by == ROWS_BY_CONTAINER || by == ROWS_BY_REGION)
+		if (by == ROWS_BY_CONTAINER || rows_are_of_regions(by))
 			continue;
 		account_begin(&other, 1U << PKBPF_PROFILE_CPU, SECOND, SECOND);
 		account_process(&other, &(struct account_process){

@@ -106,7 +106,9 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 		json_writer_u64(writer, "tid", row->tid);
 	/* A thread may call itself by the empty name. */
 	if (rows->by != ROWS_BY_CONTAINER)
-		json_writer_string(writer, rows->by == ROWS_BY_REGION ? "region" : "comm",
+		json_writer_string(writer,
+				   rows_are_of_regions(rows->by) ? rows_grouping_name(rows->by)
+								 : "comm",
 				   row->name);
 	if (row->container[0])
 		json_writer_string(writer, "container", row->container);

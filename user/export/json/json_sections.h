@@ -42,6 +42,8 @@ int json_regions(struct json_writer *writer, const struct profile *profile);
 extern const char *const json_part_keys[PKBPF_WAIT_STATES];
 /* "calls_by_stack". -ENOMEM. */
 int json_calls(struct json_writer *writer, const struct resource_rows *rows);
+/* "requests": the slowest ones by thread contexts; nothing where there is none. -ENOMEM. */
+int json_requests(struct json_writer *writer, const struct resource_rows *rows);
 int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
 /* "gpu_calls"; nothing without any. -ENOMEM. */
 int json_gpu_calls(struct json_writer *writer, const struct resource_rows *rows);

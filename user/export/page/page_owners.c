@@ -12,7 +12,7 @@ static uint64_t owner_key(enum rows_by by, uint32_t process, uint32_t comm, uint
 				      by == ROWS_BY_THREAD ? tid : PROFILE_NO_THREAD};
 	/* Which region it was in, its stack tells. */
 	const uint32_t of_region[ARRAY_SIZE(of_thread)] = {stack};
-	const uint32_t *words = by == ROWS_BY_REGION ? of_region : of_thread;
+	const uint32_t *words = rows_are_of_regions(by) ? of_region : of_thread;
 
 	return hash_bytes(words, sizeof(of_thread), 0);
 }

@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 const onCpu = row => at(row, "offcpu", "oncpu_ns") === undefined ? at(row, "cpu", "total_ns") : row.offcpu.oncpu_ns;
 const perSecond = number => number === undefined ? undefined : number * 1e9 / profile.durationNs;
-const nameOf = row => row.comm || row.region || row.container || "[unknown]";
+const nameOf = row => row.comm || row.region || row.label || row.container || "[unknown]";
 
 /* Of a Python program the innermost function of Python's, whatever native code it calls. */
 function ownNode(tree, node) {
@@ -138,7 +138,7 @@ function showProcesses() {
 	const found = groups.filter(group => `${group.name} ${group.pid} ${group.container}`.toLowerCase().includes(wanted)).sort(compareGroups);
 	const shown = state.allRows ? found : found.slice(0, ROWS_SHOWN), largest = Math.max(...found.map(group => group.active), 1);
 	const by = profile.report.by || "process", title = {row: by[0].toUpperCase() + by.slice(1), name: "Name", container: "Container"};
-	fill("processes", head("processes", by === "region" ? "Regions" : "Processes",
+	fill("processes", head("processes", by === "label" ? "Labels" : by === "region" ? "Regions" : "Processes",
 		choice("Rows", Object.entries(title), () => state.by, value => { state.by = value; state.pick = null; }),
 		choice("Bars", [["active", "Active time"], ["wall", "Wall time"]], () => state.bars, value => state.bars = value),
 		el("div", {class: "key"}, (state.bars === "wall" ? STATES : STATES.slice(0, 3)).map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name))),

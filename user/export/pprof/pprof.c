@@ -345,6 +345,7 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 		process_table_by_id(profile_processes(pprof->profile), row->process);
 	const struct resource_usage *usage = profile_resources(pprof->profile);
 	const struct kind_ops *kind = kind_ops_of(row->kind);
+	const char *label_key = profile_info_read(pprof->profile)->label_key;
 	const char *path = NULL;
 	char container[512] = "";
 
@@ -359,7 +360,7 @@ static void write_labels(struct pprof *pprof, const struct profile_row *row)
 	write_label(pprof, "container", container, 0);
 	write_label(pprof, "state", kind->state_name ? kind->state_name(row->state) : "", 0);
 	write_label(pprof, "peer", peer_of(pprof, row), 0);
-	write_label(pprof, "region", region_of(pprof, row), 0);
+	write_label(pprof, label_key[0] ? label_key : "region", region_of(pprof, row), 0);
 }
 
 /* How many of the innermost frames of a wait are the scheduler's: all waits end in them, and a list
