@@ -125,7 +125,7 @@ def contradictions(report):
     if samples["recorded"] + samples["lost"] > samples["expected"]:
         found.append(f"samples: {samples['recorded']} recorded and {samples['lost']} lost of {samples['expected']}")
     # Regions lie within each other.
-    if report["by"] != "region":
+    if report["by"] not in ("region", "label"):
         # Those that the kernel hides have an estimate, as long as nobody sees them leave their CPU.
         estimated = sum(row["cpu"]["total_ns"] for row in report["rows"] if "user_ns" not in row["cpu"])
         of_cpu("total", report["total"], 0 if unseen or estimated else room_ns, found, SLACK_NS + unseen * UNSEEN_NS, estimated)
