@@ -146,10 +146,15 @@ if mount -t tmpfs -o size=4k tmpfs full 2>/dev/null; then
 	begin "a disk that fills up keeps what was recorded before"
 	mount -t tmpfs -o size=256k tmpfs full
 	head -c 120k /dev/urandom >full/other
-	run 1 -q --slice 200ms -d 60 -o full/f.pkbpf & # ends when the disk is full
+	# Of one program, so that slices are small whatever the machine does.
+	"$workloads/spin" 120 &
+	spinning=$!
+	run 1 -q -p $spinning --slice 100ms -d 60 -o full/f.pkbpf & # ends when the disk is full
+	recording=$!
 	wait_until 60 eval '[ "$(cat full/.pkbpf-*.tmp | wc -c)" -gt 20000 ]'
 	head -c 300k /dev/urandom >>full/other 2>/dev/null
-	wait $!
+	wait $recording
+	kill $spinning
 	says err "pkbpf: cannot write more to full/f.pkbpf: No space left on device; it holds what was recorded up to then; free space or use another file with -o"
 	no_temporaries full
 	run 0 report -q full/f.pkbpf -o f.json
