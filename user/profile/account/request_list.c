@@ -129,7 +129,7 @@ static void done(void *account)
 }
 
 static const struct account_table table = {
-	.recorded = RECORDED_TABLE(72, struct slow_request, columns),
+	.recorded = RECORDED_TABLE(73, struct slow_request, columns),
 	.rows = ACCOUNT_ROWS(struct request_list, items),
 	.add = add_row,
 };
