@@ -55,6 +55,27 @@ static void equal_rows_add_up(void **state)
 	(void)state;
 }
 
+/* Functions and ways are small numbers. */
+static void small_numbers_do_not_hide_each_other(void **state)
+{
+	struct gpu_call_list list = {.items.count = 0};
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t function = 0; function < 32; function++)
+			for (uint64_t detail = 0; detail < 32; detail++) {
+				struct gpu_call call = call_of(4, 1, 1);
+
+				call.function = function;
+				call.detail = detail;
+				assert_int_equal(gpu_call_list_add(&list, &call), 0);
+			}
+	assert_int_equal(list.items.count, 32 * 32);
+	array_foreach(&list.items, item)
+		assert_int_equal(item->count, 2);
+	account_ops_gpu_calls.done(&list);
+	(void)state;
+}
+
 static void every_part_of_the_key_counts(void **state)
 {
 	struct gpu_call calls[] = {call_of(4, 1, 1), call_of(5, 1, 1), call_of(4, 1, 1),
@@ -127,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_rows_add_up),
+		cmocka_unit_test(small_numbers_do_not_hide_each_other),
 		cmocka_unit_test(every_part_of_the_key_counts),
 		cmocka_unit_test(stacks_that_became_one_are_one_row),
 		cmocka_unit_test(rows_are_bounded_and_checked),

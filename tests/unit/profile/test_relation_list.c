@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "profile/account/account.h"
+#include "profile/account/lock_list.h"
 #include "profile/account/relation_list.h"
 
 static struct relation relation_of(uint32_t pid, uint32_t stack)
@@ -35,6 +36,26 @@ static void what_is_the_same_adds_up(void **state)
 	assert_int_equal(relation_list_at(list, 0)->count, 2);
 	assert_int_equal(relation_list_at(list, 0)->value, 20);
 	account_free(ACCOUNT_relations, list);
+}
+
+/* Parts of locks are kept in the same way. */
+static void small_numbers_do_not_hide_each_other(void **state)
+{
+	struct relation_list *list = account_new(ACCOUNT_relations);
+	struct lock_list *locks = account_new(ACCOUNT_locks);
+
+	for (uint32_t i = 0; i < 2 * 32 * 32; i++) {
+		struct relation relation = relation_of(i / 32 % 32, i % 32);
+		struct lock_part part = {.lock = i / 32 % 32, .state = i % 32, .count = 1, .ns = 1};
+
+		relation.kind = i % 2 ? PKBPF_RELATION_WAKER : PKBPF_RELATION_WAKER + 1;
+		assert_int_equal(relation_list_add(list, &relation), 0);
+		assert_int_equal(lock_list_add_part(locks, &part), 0);
+	}
+	assert_int_equal(relation_list_count(list), 32 * 32);
+	assert_int_equal(locks->parts.count, 32 * 32);
+	account_free(ACCOUNT_relations, list);
+	account_free(ACCOUNT_locks, locks);
 }
 
 static void stacks_that_are_joined_get_new_numbers(void **state)
@@ -87,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_the_same_adds_up),
+		cmocka_unit_test(small_numbers_do_not_hide_each_other),
 		cmocka_unit_test(stacks_that_are_joined_get_new_numbers),
 		cmocka_unit_test(relations_that_are_one_after_a_merge_of_stacks_add_up),
 		cmocka_unit_test(there_is_an_end_to_them),

@@ -15,7 +15,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct gpu_call *call)
 {
-	uint64_t hash = mix(call->detail, (uint64_t)call->process << 32 | call->function);
+	uint64_t hash = mix(mix(0, call->detail), (uint64_t)call->process << 32 | call->function);
 
 	hash = mix(hash, (uint64_t)call->what << 32 | call->name);
 	return mix(hash, (uint64_t)call->kernel << 32 | call->stack);
@@ -48,13 +48,18 @@ int gpu_call_list_add(struct gpu_call_list *list, const struct gpu_call *call)
 	uint64_t *number;
 	bool added;
 
-	number = hash_map_get(&list->numbers, hash_of(call), list->items.count, &added);
-	if (!number)
-		return -ENOMEM;
-	item = *number < list->items.count ? &list->items.items[*number] : NULL;
-	if (item && is_same(item, call)) {
-		add(item, call);
-		return 0;
+	/* Of two with one hash the second is found by the next one. */
+	for (uint64_t hash = hash_of(call);; hash = mix(hash, 1)) {
+		number = hash_map_get(&list->numbers, hash, list->items.count, &added);
+		if (!number)
+			return -ENOMEM;
+		if (*number >= list->items.count)
+			break;
+		item = &list->items.items[*number];
+		if (is_same(item, call)) {
+			add(item, call);
+			return 0;
+		}
 	}
 	if (list->items.count >= GPU_CALL_ROWS_MAX)
 		return -ENOSPC;

@@ -81,7 +81,7 @@ int64_t lock_list_add(struct lock_list *list, const struct lock *more)
 
 static uint64_t hash_of_part(const struct lock_part *part)
 {
-	uint64_t hash = mix(part->lock, (uint64_t)part->kind << 32 | part->state);
+	uint64_t hash = mix(mix(0, part->lock), (uint64_t)part->kind << 32 | part->state);
 
 	return mix(mix(hash, (uint64_t)part->pid << 32 | part->tid), part->stack);
 }
@@ -98,14 +98,19 @@ int lock_list_add_part(struct lock_list *list, const struct lock_part *more)
 	uint64_t *number;
 	bool added;
 
-	number = hash_map_get(&list->part_numbers, hash_of_part(more), list->parts.count, &added);
-	if (!number)
-		return -ENOMEM;
-	part = *number < list->parts.count ? &list->parts.items[*number] : NULL;
-	if (part && is_same_part(part, more)) {
-		part->count += more->count;
-		part->ns += more->ns;
-		return 0;
+	/* Of two with one hash the second is found by the next one. */
+	for (uint64_t hash = hash_of_part(more);; hash = mix(hash, 1)) {
+		number = hash_map_get(&list->part_numbers, hash, list->parts.count, &added);
+		if (!number)
+			return -ENOMEM;
+		if (*number >= list->parts.count)
+			break;
+		part = &list->parts.items[*number];
+		if (is_same_part(part, more)) {
+			part->count += more->count;
+			part->ns += more->ns;
+			return 0;
+		}
 	}
 	if (list->parts.count >= LOCK_PARTS_MAX)
 		return -ENOSPC;

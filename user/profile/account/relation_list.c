@@ -23,7 +23,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_of(const struct relation *relation)
 {
-	uint64_t hash = mix(relation->kind, (uint64_t)relation->pid << 32 | relation->other_pid);
+	uint64_t hash =
+		mix(mix(0, relation->kind), (uint64_t)relation->pid << 32 | relation->other_pid);
 
 	hash = mix(hash, (uint64_t)relation->stack << 32 | relation->other_stack);
 	for (const char *c = relation->text; *c; c++)
@@ -44,10 +45,13 @@ int relation_list_add(struct relation_list *list, const struct relation *relatio
 	uint64_t *number;
 	bool added;
 
-	number = hash_map_get(&list->numbers, hash_of(relation), list->items.count, &added);
-	if (!number)
-		return -ENOMEM;
-	if (!added && *number < list->items.count) {
+	/* Of two with one hash the second is found by the next one. */
+	for (uint64_t hash = hash_of(relation);; hash = mix(hash, 1)) {
+		number = hash_map_get(&list->numbers, hash, list->items.count, &added);
+		if (!number)
+			return -ENOMEM;
+		if (*number >= list->items.count)
+			break;
 		item = &list->items.items[*number];
 		if (is_same(item, relation)) {
 			item->count += relation->count;
