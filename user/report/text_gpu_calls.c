@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/text_append.h"
 #include "report/summary.h"
 #include "report/text_sections.h"
@@ -98,8 +99,10 @@ static void write_title(const struct text_report *report, const struct gpu_calls
 			    human_counted(number, groups[PKBPF_GPU_COPY].count, "copies"),
 			    human_bytes(more, groups[PKBPF_GPU_COPY].bytes));
 	if (groups[PKBPF_GPU_WAIT].count)
-		text_append(text, sizeof(text), ", %s for %s",
-			    human_counted(number, groups[PKBPF_GPU_WAIT].count, "waits"),
+		text_append(text, sizeof(text), ", %s",
+			    human_counted(number, groups[PKBPF_GPU_WAIT].count, "waits"));
+	if (groups[PKBPF_GPU_WAIT].count > groups[PKBPF_GPU_WAIT].unmeasured)
+		text_append(text, sizeof(text), " for %s",
 			    human_time(more, groups[PKBPF_GPU_WAIT].ns));
 	if (groups[PKBPF_GPU_ALLOC].count)
 		text_append(text, sizeof(text), ", %s of %s",
@@ -112,11 +115,13 @@ static void write_title(const struct text_report *report, const struct gpu_calls
 /* " failed: cudaMemcpy with 21 (5 times)" */
 static void write_errors(const struct text_report *report, const struct gpu_calls *calls)
 {
-	char text[1024] = "", number[HUMAN_SIZE];
+	char text[1024] = "", number[HUMAN_SIZE], name[PKBPF_GPU_FUNCTION_BYTES];
 
 	for (size_t i = 0; i < calls->error_count && i < ERRORS_SHOWN; i++)
 		text_append(text, sizeof(text), "%s%s with code %" PRIu64 " (%s)", i ? ", " : "",
-			    profile_string(report->profile, calls->errors[i]->function),
+			    escape_terminal(
+				    name, sizeof(name),
+				    profile_string(report->profile, calls->errors[i]->function)),
 			    calls->errors[i]->detail,
 			    human_counted(number, calls->errors[i]->count, "times"));
 	if (calls->error_count > ERRORS_SHOWN)

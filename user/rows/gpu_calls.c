@@ -159,5 +159,8 @@ const char *gpu_call_kernel(char text[GPU_CALL_TEXT_SIZE], const struct profile 
 
 uint64_t gpu_call_live_bytes(const struct gpu_call *call)
 {
+	/* Of calls that are not seen to end nothing is known. */
+	if (call->unmeasured)
+		return 0;
 	return call->freed_bytes < call->bytes ? call->bytes - call->freed_bytes : 0;
 }

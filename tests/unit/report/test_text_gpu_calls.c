@@ -81,6 +81,46 @@ static void waits_alone_say_nothing_of_launches(void **state)
 	(void)state;
 }
 
+/* As of functions that end in another one. */
+static void calls_without_an_end_have_counts_alone(void **state)
+{
+	struct event_sink sink = aggregator_sink(fake.aggregator);
+	struct pkbpf_event_gpu_call call = {
+		.header = {.kind = PKBPF_EVENT_GPU_CALL, .size = sizeof(call)},
+		.group = PKBPF_GPU_ALLOC,
+		.what = PKBPF_GPU_SUM,
+		.pid = 7,
+		.count = 5,
+		.unmeasured = 5,
+		.bytes = 5 << 20,
+		.function = "hipMalloc"};
+	char *text;
+
+	sink.ops->on_other(sink.context, &call.header);
+	call.group = PKBPF_GPU_WAIT;
+	call.bytes = 0;
+	strcpy(call.function, "hipDeviceSynchronize");
+	sink.ops->on_other(sink.context, &call.header);
+	text = fake_profile_write(&fake, "text", NULL);
+	assert_has(text, " 5 waits, 5 allocations of 5.00 MiB\n", true);
+	assert_has(text, "5.00 MiB    .", true); /* live */
+	free(text);
+	(void)state;
+}
+
+static void names_of_hostile_recordings_are_escaped(void **state)
+{
+	char *text;
+
+	send(PKBPF_GPU_ALLOC, PKBPF_GPU_SUM, "a\033]0;b", 0, 5, MS);
+	send(PKBPF_GPU_ALLOC, PKBPF_GPU_ERROR, "a\033]0;b", 1, 1, 0);
+	text = fake_profile_write(&fake, "text", NULL);
+	assert_has(text, "with code 1", true);
+	assert_has(text, "\033", false);
+	free(text);
+	(void)state;
+}
+
 static void errors_are_told_by_function_and_code(void **state)
 {
 	char *text;
@@ -121,6 +161,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_without_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_alone_say_nothing_of_launches, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(calls_without_an_end_have_counts_alone, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(names_of_hostile_recordings_are_escaped, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(errors_are_told_by_function_and_code, setup,
 						teardown),

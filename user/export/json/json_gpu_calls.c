@@ -35,7 +35,7 @@ static void write_sums(struct json_writer *writer, const struct gpu_call *call)
 	}
 	if (call->group == PKBPF_GPU_COPY || call->group == PKBPF_GPU_ALLOC)
 		json_writer_u64(writer, "bytes", call->bytes);
-	if (call->group == PKBPF_GPU_ALLOC) {
+	if (call->group == PKBPF_GPU_ALLOC && !call->unmeasured) {
 		json_writer_u64(writer, "freed", call->freed);
 		json_writer_u64(writer, "live_bytes", gpu_call_live_bytes(call));
 	}

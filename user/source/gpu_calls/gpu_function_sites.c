@@ -13,7 +13,10 @@
 #include "source/gpu_calls/gpu_functions.h"
 #include "source/regions/function_sites.h"
 
-#define CODE_BYTES	 48
+#define CODE_BYTES 48
+/* A library has less than a hundred; a file may claim millions. */
+#define FUNCTIONS_MAX	 512
+#define COLD_MAX	 65536
 #define NAME_BYTES	 48
 #define MAX_STRING_BYTES (256U << 20)
 #define COLD		 ".cold"
@@ -42,6 +45,8 @@ static int take_symbol(struct search *search, const struct elf_symbol *symbol, c
 	if (symbol->section == SHN_UNDEF || symbol->type != STT_FUNC)
 		return 0;
 	if (strstr(name, COLD)) {
+		if (search->matches.cold.count >= COLD_MAX)
+			return 0;
 		cold = array_add(&search->matches.cold);
 		if (cold)
 			*cold = (struct cold_part){symbol->address, symbol->size};
@@ -53,6 +58,8 @@ static int take_symbol(struct search *search, const struct elf_symbol *symbol, c
 	array_foreach(&search->found, known)
 		if (known->address == symbol->address)
 			return 0;
+	if (search->found.count >= FUNCTIONS_MAX)
+		return 0;
 	found = array_add(&search->found);
 	if (!found)
 		return -ENOMEM;

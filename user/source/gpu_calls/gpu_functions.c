@@ -174,8 +174,8 @@ static bool is_variant(const char *rest)
 
 const struct gpu_function *gpu_function_find(const char *name)
 {
-	/* Nearly all functions are others. */
-	if (name[0] != 'c' && name[0] != 'h' && name[0] != '_')
+	/* Nearly all functions are others, of C++ most of all. */
+	if (name[0] != 'c' && name[0] != 'h' && (name[0] != '_' || name[1] != '_'))
 		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		size_t length = strlen(functions[i].name);
