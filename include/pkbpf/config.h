@@ -134,7 +134,7 @@ struct pkbpf_offcpu_control {
 	__u32 waker_stacks;
 	/* wake-ups of any thread seen while wakers are sampled; approximate */
 	__u64 wakeups;
-	__u64 cut_ns; /* of the last cut; 0: none yet */
+	__u64 cut_ns;  /* of the last cut; 0: none yet */
 	__u64 wall_ns; /* how far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC */
 };
 

@@ -223,7 +223,7 @@ enum pkbpf_loss {
 	  "readings of thread contexts with more than 16 attributes (the rest is not read)")       \
 	X(CONTEXT_OTHER, PKBPF_LOSS_NOTE,                                                          \
 	  "readings whose labels count as [other] (more than 256 sets of a process, or 4,096)")    \
-	X(CONTEXT_BEGUN_BEFORE, PKBPF_LOSS_NONE,                                                   \
+	X(CONTEXT_BEGUN_BEFORE, PKBPF_LOSS_NOTE,                                                   \
 	  "requests that began before they could be seen, not recorded")                           \
 	X(CONTEXT_NO_SCRATCH, PKBPF_LOSS_NOTE,                                                     \
 	  "thread contexts not read (no scratch memory in the kernel)")                            \

@@ -319,6 +319,6 @@ awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' used.txt || fail "the
 "$pkbpf" --fail-if 'cpu.shar>1' -d 1 >/dev/null 2>err
 [ $? = 2 ] && grep -q "unknown figure 'cpu.shar'" err || fail "a wrong limit: $(cat err)"
 "$pkbpf" --by nothing -d 1 >/dev/null 2>err
-[ $? = 2 ] && grep -q "expected process, thread, container, comm, name or region" err || fail "a wrong grouping: $(cat err)"
+[ $? = 2 ] && grep -q "expected process, thread, container, comm, name, region or label:KEY" err || fail "a wrong grouping: $(cat err)"
 
 conclude

@@ -189,6 +189,23 @@ static int read_profile(struct reporting *report)
 	return EXIT_STATUS_FAILED;
 }
 
+/* Regions and values of a label stand at the same place of stacks: a recording has one of both. */
+static int check_grouping(const struct reporting *report)
+{
+	bool has_label = profile_info_read(report->profile)->label_key[0];
+	enum rows_by by = report->options->by;
+
+	if (by == ROWS_BY_LABEL && !has_label)
+		console_error(report->console, "--by label: the recording has no label, or several "
+					       "have different ones: record with --by label:KEY");
+	else if (by == ROWS_BY_REGION && has_label)
+		console_error(report->console, "--by region: stacks of the recording begin with "
+					       "values of a label: use --by label");
+	else
+		return EXIT_STATUS_DONE;
+	return EXIT_STATUS_USAGE;
+}
+
 /* Recordings keep their slices. */
 static int each_slice(void *context, recording_take take, void *take_context, struct error *error)
 {
@@ -212,6 +229,8 @@ static int report_run(const struct cli_options *options, struct console *console
 		status = open_symbols(&report);
 	if (status == EXIT_STATUS_DONE)
 		status = read_profile(&report);
+	if (status == EXIT_STATUS_DONE)
+		status = check_grouping(&report);
 	if (status == EXIT_STATUS_DONE)
 		tell_of_symbols(&report);
 	if (status == EXIT_STATUS_DONE)

@@ -220,6 +220,11 @@ static int check_contexts(const struct cli_options *options, struct error *error
 	if (sources->context.slow_ns != UINT64_MAX && !asks_for(options, PKBPF_PROFILE_OFFCPU))
 		return error_set(error, EINVAL,
 				 "--slow-request requires the events of offcpu: -e cpu,offcpu");
+	if ((sources->context.key_count || sources->context.hashed_count) &&
+	    !sources->context.by_key && !asks_for(options, PKBPF_PROFILE_OFFCPU))
+		return error_set(error, EINVAL,
+				 "--label and --hash-label require --by label:KEY, or the events "
+				 "of offcpu: -e cpu,offcpu");
 	return context_labels_choose(&sources->context, &labels, error);
 }
 
@@ -260,6 +265,7 @@ int options_check_profile(struct cli_options *options, struct error *error)
 		return err;
 	options->live.sources.blockio.slow_count = options->top;
 	options->live.sources.regions.slow_count = options->top;
-	options->live.sources.context.slow_count = options->top;
+	if (options->live.sources.context.slow_ns != UINT64_MAX)
+		options->live.sources.context.slow_count = options->top;
 	return options_check_outputs(options, error);
 }

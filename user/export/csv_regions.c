@@ -30,7 +30,10 @@ static void write_name(struct csv_cells *cells, const struct region_list *list, 
 		csv_text(cells, "");
 	csv_text(cells, line->comm);
 	csv_text(cells, line->name);
-	csv_text(cells, line->is_function ? "function" : line->by_id ? "by_id" : "region");
+	csv_text(cells, line->is_function  ? "function"
+			: line->is_request ? "request"
+			: line->by_id	   ? "by_id"
+					   : "region");
 }
 
 static void write_counts(struct csv_cells *cells, const struct region_line *line)

@@ -71,7 +71,10 @@ static void add_line(struct text_table *table, const struct region_list *list, s
 	int indent = line->depth < MAX_INDENT / 2 ? 2 * (int)line->depth : MAX_INDENT;
 	char buffer[HUMAN_SIZE];
 
-	text_table_cellf(table, "%*s%s%s", indent, "", line->name, line->by_id ? " (by id)" : "");
+	text_table_cellf(table, "%*s%s%s", indent, "", line->name,
+			 line->is_request ? " (requests)"
+			 : line->by_id	  ? " (by id)"
+					  : "");
 	text_table_cellf(table, "%s%s", human_count(buffer, region_line_calls(line)),
 			 line->is_let_go ? "+" : "");
 	text_region_time(table, line->sums.total_ns, line->sums.count);

@@ -126,6 +126,7 @@ static int add_gaps(const struct listing *work)
 
 		if (place < 0)
 			return (int)place;
+		work->is_scoped[place] = true;
 	}
 	return 0;
 }
@@ -198,10 +199,14 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 		.parent = parent,
 		.depth = parent == REGION_ROOT ? 0 : list->lines[parent].depth + 1,
 		.by_id = !work->is_scoped[number],
+		.is_request = region->flags & PKBPF_REGION_REQUEST,
 		.is_function = region->flags & PKBPF_REGION_FUNCTION,
 		.is_let_go = region->flags & PKBPF_REGION_LET_GO,
 		.sums = region->sums,
-		.missed_ns = region_gaps_of(profile_region_gaps(work->profile), region->name),
+		.missed_ns =
+			region->flags & PKBPF_REGION_REQUEST
+				? 0
+				: region_gaps_of(profile_region_gaps(work->profile), region->name),
 		.self_ns = region->sums.total_ns,
 	};
 	fill_times(line, region);
@@ -284,7 +289,7 @@ void region_list_done(struct region_list *list)
 const struct region_line *region_list_find(const struct region_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->lines[i].name, name) == 0)
+		if (!list->lines[i].is_request && strcmp(list->lines[i].name, name) == 0)
 			return &list->lines[i];
 	return NULL;
 }

@@ -32,6 +32,7 @@ struct region_line {
 	uint32_t depth;	  /* 0: has no parent */
 	bool by_id;	  /* all begun and ended by number, perhaps in different threads */
 	bool is_function; /* its calls */
+	bool is_request;  /* requests with this label: no region, whatever its name */
 	bool is_let_go;	  /* and more, that were not counted */
 	struct region_sums sums;
 	/* Its file had no probes, since they cost too much: for regions of this name, everywhere.
@@ -63,7 +64,7 @@ static inline uint64_t region_line_calls(const struct region_line *line)
 int region_list_init(struct region_list *list, const struct profile *profile,
 		     enum region_grouping grouping);
 void region_list_done(struct region_list *list);
-/* Of REGION_BY_NAME; NULL: no such region. */
+/* Of REGION_BY_NAME; NULL: no such region. A label is none: a program may choose any. */
 const struct region_line *region_list_find(const struct region_list *list, const char *name);
 
 #endif

@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "profile/profile.h"
 #include "profile/slice/slice.h"
 #include "profile/slice/time_line.h"
@@ -93,6 +95,28 @@ static void sums_of_a_store_are_of_one_rate_too(void **state)
 	profile_free(b);
 }
 
+static void values_of_two_labels_are_those_of_none(void **state)
+{
+	static const char *const keys[][2] = {
+		{"route", "route"}, {"route", "tenant"}, {"route", ""}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct profile *into = slice_new();
+
+		for (size_t j = 0; j < 2; j++) {
+			struct profile *slice = slice_at(1 + j, 100);
+
+			strcpy(profile_info(slice)->label_key, keys[i][j]);
+			strcpy(profile_info(slice)->label_keys[1], keys[i][j]);
+			assert_int_equal(slice_merge(into, slice), 0);
+			profile_free(slice);
+		}
+		assert_string_equal(profile_info(into)->label_key, i ? "" : "route");
+		assert_string_equal(profile_info(into)->label_keys[1], i ? "" : "route");
+		profile_free(into);
+	}
+}
+
 static void a_slice_without_samples_has_no_rate(void **state)
 {
 	struct profile *into = slice_new(), *a = slice_at(1, 100), *b = slice_at(2, 1000);
@@ -174,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_second_of_each_rate_is_two_seconds_in_whatever_order),
 		cmocka_unit_test(sums_of_a_store_are_of_one_rate_too),
+		cmocka_unit_test(values_of_two_labels_are_those_of_none),
 		cmocka_unit_test(a_slice_without_samples_has_no_rate),
 		cmocka_unit_test(what_captures_cost_adds_up),
 		cmocka_unit_test(a_full_table_of_regions_goes_on_counting_what_it_has),

@@ -242,6 +242,31 @@ static void a_name_by_number_and_by_scope_is_one(void **state)
 	region_list_done(&list);
 }
 
+/* A program may choose any label. */
+static void requests_with_a_label_are_no_region_of_that_name(void **state)
+{
+	struct region_table *table = profile_regions(fake.profile);
+	const struct region_sums sums = {.count = 1, .total_ns = 5000 * MS, .max_ns = 5000 * MS};
+	uint32_t process = process_table_find(fake.processes, 9)->id,
+		 load = profile_intern_comm(fake.profile, "load"),
+		 route = profile_intern_comm(fake.profile, "route");
+	struct region_list list;
+	int64_t place = region_table_get(table, process, REGION_ROOT, load, PKBPF_REGION_REQUEST);
+
+	assert_int_equal(region_table_add(table, (uint32_t)place, &sums, NULL, 0), 0);
+	place = region_table_get(table, process, REGION_ROOT, route, PKBPF_REGION_REQUEST);
+	assert_int_equal(region_table_add(table, (uint32_t)place, &sums, NULL, 0), 0);
+	send_gap("load", MS);
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_NAME), 0);
+	assert_int_equal(list.count, 5);
+	assert_true(list.lines[0].is_request && list.lines[1].is_request);
+	assert_int_equal(list.lines[0].missed_ns + list.lines[1].missed_ns, 0);
+	assert_int_equal(region_list_find(&list, "load")->sums.count, 11);
+	assert_int_equal(region_list_find(&list, "load")->missed_ns, MS);
+	assert_null(region_list_find(&list, "route"));
+	region_list_done(&list);
+}
+
 static void a_record_that_cannot_be_is_counted_as_malformed(void **state)
 {
 	struct pkbpf_event_region record = {
@@ -317,6 +342,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_by_number_and_by_scope_is_one, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(requests_with_a_label_are_no_region_of_that_name,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_name_is_one_line_wherever_it_is, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_region_inside_its_like_adds_no_time, setup,

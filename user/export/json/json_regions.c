@@ -70,6 +70,8 @@ static void write_line(struct json_writer *writer, const struct region_list *lis
 		json_writer_u64(writer, "parent", line->parent);
 	json_writer_u64(writer, "depth", line->depth);
 	json_writer_bool(writer, "by_id", line->by_id);
+	if (line->is_request)
+		json_writer_bool(writer, "request", true);
 	write_sums(writer, line);
 	json_writer_object_end(writer);
 }

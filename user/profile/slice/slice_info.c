@@ -93,6 +93,12 @@ void slice_merge_info(struct profile_info *into, const struct profile_info *from
 	into->end_ns = larger(before.end_ns, from->end_ns + clock_ns);
 	into->kinds_mask |= before.kinds_mask;
 	into->regions_ns += before.regions_ns;
+	/* Values of two keys are no values of one. */
+	if (strcmp(before.label_key, from->label_key) != 0)
+		into->label_key[0] = '\0';
+	for (size_t i = 0; i < PKBPF_CONTEXT_LABELS; i++)
+		if (strcmp(before.label_keys[i], from->label_keys[i]) != 0)
+			into->label_keys[i][0] = '\0';
 	/* See slice_join_rates(). */
 	if (has_samples(&before) &&
 	    (!has_samples(from) || before.frequency_hz > from->frequency_hz))

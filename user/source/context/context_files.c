@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "source/context/context_files.h"
 
+#include <errno.h>
+
 void context_files_done(struct context_files *files)
 {
 	array_free(&files->items);
@@ -19,7 +21,7 @@ const struct context_place *context_files_find(struct context_files *files,
 {
 	struct mapped_file *file = mapped_file_table_get(table, mapping->file);
 	struct context_file *item;
-	int fd;
+	int fd, err;
 
 	if (!file || file->type != MAPPED_FILE_REGULAR)
 		return NULL;
@@ -38,10 +40,13 @@ const struct context_place *context_files_find(struct context_files *files,
 		.device_major = file->device_major,
 		.device_minor = file->device_minor,
 		.file_offset = mapping->file_offset,
-		.is_asked = true,
 	};
 	fd = mapped_file_open(table, file);
-	item->has_variable = fd >= 0 && context_ask_place(readers, fd, file->path,
-							  mapping->file_offset, &item->place) == 0;
+	err = fd < 0 ? fd
+		     : context_ask_place(readers, fd, file->path, mapping->file_offset,
+					 &item->place);
+	item->has_variable = err == 0;
+	/* Neither a file that no process has any more nor a reader that has ended is an answer. */
+	item->is_asked = fd >= 0 && err != -EPIPE && err != -ETIMEDOUT && err != -ENOTCONN;
 	return item->has_variable ? &item->place : NULL;
 }

@@ -180,9 +180,7 @@ static bool has_musl(struct mapped_file_table *table, const struct mapping_list 
 static void wait_for_more(struct found_process *item, uint64_t now_ns)
 {
 	item->finding = WAITING;
-	item->rest_ns = item->rest_ns ? item->rest_ns * 10 : NS_PER_SECOND / 10;
-	if (item->rest_ns > 60 * NS_PER_SECOND)
-		item->rest_ns = 60 * NS_PER_SECOND;
+	item->rest_ns = item->rest_ns ? 2 * NS_PER_SECOND : NS_PER_SECOND / 10;
 	item->next_ns = now_ns + item->rest_ns;
 }
 

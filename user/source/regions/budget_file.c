@@ -147,7 +147,7 @@ void budget_file_note_names(struct budget_file *file, struct process_table *proc
 			has = budget_file_is_mapped_by(file, processes,
 						       process_table_find(processes, pid));
 		last = pid;
-		if (has)
+		if (has && file->names.items.count < REGION_GAP_NAMES_OF_FILE)
 			region_gap_names_note(&file->names, (const char *)rows[i].name, 0);
 	}
 }

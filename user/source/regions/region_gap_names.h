@@ -11,8 +11,9 @@
 #include "base/hash_map.h"
 #include "event/encoder.h"
 
-/* A program that makes up names has no more. */
-#define REGION_GAP_NAMES_MAX 4096
+/* A program that makes up names has no more of its own, and leaves those of others their room. */
+#define REGION_GAP_NAMES_OF_FILE 256
+#define REGION_GAP_NAMES_MAX	 (256 * REGION_GAP_NAMES_OF_FILE)
 
 struct region_gap_name {
 	char name[PKBPF_SPAN_NAME] __attribute__((aligned(8)));
