@@ -19,8 +19,10 @@
 /* Files that are asked about, and lists of mappings that are read, in one look. */
 #define FILES_PER_LOOK 64U
 #define MAPS_PER_LOOK  4U
-#define READ_TRIES     3
-#define REFRESH_NS     NS_PER_SECOND
+/* Records of the kernel wait meanwhile. */
+#define LOOK_NS	   (20 * NS_PER_MS)
+#define READ_TRIES 3
+#define REFRESH_NS NS_PER_SECOND
 
 enum finding {
 	UNKNOWN, /* has not been looked at with these mappings */
@@ -45,6 +47,7 @@ struct context_finder {
 	struct session *session;
 	const struct context_labels *labels;
 	struct context_files files;
+	uint32_t next;			      /* process that the next look begins with */
 	ARRAY_OF(struct found_process) items; /* by id of the process */
 	int proc_fd;
 	uint32_t count;
@@ -324,7 +327,9 @@ void context_finder_look(struct context_finder *finder, int map_fd, bool is_firs
 	struct process_table *table = session_options(finder->session)->processes;
 	unsigned int files = is_first ? UINT32_MAX : FILES_PER_LOOK,
 		     maps = is_first ? UINT32_MAX : MAPS_PER_LOOK;
+	uint64_t until_ns = clock_now_ns() + LOOK_NS;
 	size_t count = process_table_count(table);
+	bool is_over = false;
 
 	while (finder->items.count < count)
 		if (!array_add(&finder->items))
@@ -337,6 +342,15 @@ void context_finder_look(struct context_finder *finder, int map_fd, bool is_firs
 		if (!process || process->end_ns || (item->pid && item->pid != process->pid))
 			forget(item, map_fd);
 	}
-	for (uint32_t id = 0; id < count; id++)
+	/* What there was no room for comes first the next time. */
+	for (uint32_t i = 0, first = finder->next; i < count; i++) {
+		uint32_t id = (first + i) % count;
+
+		if (!is_first && clock_now_ns() > until_ns)
+			files = maps = 0;
 		look_at_process(finder, id, map_fd, &files, &maps);
+		if (!is_over && (!files || !maps))
+			finder->next = id + 1;
+		is_over |= !files || !maps;
+	}
 }

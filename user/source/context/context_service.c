@@ -13,8 +13,8 @@
 #include "reader/readers.h"
 
 #define VARIABLE "otel_thread_ctx_v1"
-/* A file with a million symbols takes a tenth of that. */
-#define LIMIT_NS (2 * NS_PER_SECOND)
+/* A file with a million symbols takes less than a half of that. */
+#define LIMIT_NS (NS_PER_SECOND / 2)
 
 /* ---- the reader's side ---- */
 
