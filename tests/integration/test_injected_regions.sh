@@ -36,7 +36,9 @@ tree, names = regions("itt.json")
 for name in "forward", "oneDNN":
     check(names[name]["count"] == 40, f"{name}: {names[name]['count']} of 40")
 both = [r["count"] for r in json.load(open("itt.json"))["regions_by_name"] if r["name"] == "matmul"]
-check(both == [40, 40], f"matmul, as a task and overlapped: {both} of 40 each")
+check(both == [80], f"matmul, as a task and overlapped, in one line: {both} of 80")
+both = sorted((r["by_id"], r["count"]) for r in json.load(open("itt.json"))["regions"] if r["name"] == "matmul")
+check(both == [(False, 40), (True, 40)], f"matmul, as a task and overlapped: {both} of 40 each")
 CHECK
 
 begin "a table of another version"
