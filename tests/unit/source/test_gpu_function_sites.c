@@ -75,7 +75,6 @@ __attribute__((noinline)) int cuLaunchCooperativeKernel(void)
 /* It ends in a jump to another function: its result is not known. */
 __attribute__((noinline, naked)) int hipFreeAsync(int (*function)(int))
 {
-	(void)function;
 	__asm__("push %rbx\n\tpop %rbx\n\tjmp cuLaunchCooperativeKernel");
 }
 
