@@ -79,7 +79,9 @@ static int next_field(struct bytes *message, struct field *field)
 
 static bool is_text(const struct bytes *bytes, const char *text)
 {
-	return bytes->left == strlen(text) && memcmp(bytes->at, text, bytes->left) == 0;
+	/* One that is not there has no address. */
+	return bytes->left == strlen(text) &&
+	       (!bytes->left || memcmp(bytes->at, text, bytes->left) == 0);
 }
 
 /* The last member of a message with this number. */
