@@ -322,6 +322,19 @@ static void look_at_process(struct context_finder *finder, uint32_t id, int map_
 	look_at(finder, item, list, map_fd, files, maps);
 }
 
+/* Processes that have ended, before their numbers are those of others. */
+static void forget_ended(struct context_finder *finder, struct process_table *table, size_t count,
+			 int map_fd)
+{
+	for (uint32_t id = 0; id < count; id++) {
+		const struct process *process = process_table_by_id(table, id);
+		struct found_process *item = &finder->items.items[id];
+
+		if (!process || process->end_ns || (item->pid && item->pid != process->pid))
+			forget(item, map_fd);
+	}
+}
+
 void context_finder_look(struct context_finder *finder, int map_fd, bool is_first)
 {
 	struct process_table *table = session_options(finder->session)->processes;
@@ -334,14 +347,7 @@ void context_finder_look(struct context_finder *finder, int map_fd, bool is_firs
 	while (finder->items.count < count)
 		if (!array_add(&finder->items))
 			return;
-	for (uint32_t id = 0; id < count; id++) {
-		const struct process *process = process_table_by_id(table, id);
-		struct found_process *item = &finder->items.items[id];
-
-		/* Before its number is that of another process. */
-		if (!process || process->end_ns || (item->pid && item->pid != process->pid))
-			forget(item, map_fd);
-	}
+	forget_ended(finder, table, count, map_fd);
 	/* What there was no room for comes first the next time. */
 	for (uint32_t i = 0, first = finder->next; i < count; i++) {
 		uint32_t id = (first + i) % count;

@@ -36,22 +36,28 @@ struct search {
 	struct gpu_function_sites *result;
 };
 
+static int take_cold(struct search *search, const struct elf_symbol *symbol)
+{
+	struct cold_part *cold;
+
+	if (search->matches.cold.count >= COLD_MAX)
+		return 0;
+	cold = array_add(&search->matches.cold);
+	if (!cold)
+		return -ENOMEM;
+	*cold = (struct cold_part){symbol->address, symbol->size};
+	return 0;
+}
+
 static int take_symbol(struct search *search, const struct elf_symbol *symbol, const char *name)
 {
 	const struct gpu_function *function;
 	struct found_function *found;
-	struct cold_part *cold;
 
 	if (symbol->section == SHN_UNDEF || symbol->type != STT_FUNC)
 		return 0;
-	if (strstr(name, COLD)) {
-		if (search->matches.cold.count >= COLD_MAX)
-			return 0;
-		cold = array_add(&search->matches.cold);
-		if (cold)
-			*cold = (struct cold_part){symbol->address, symbol->size};
-		return cold ? 0 : -ENOMEM;
-	}
+	if (strstr(name, COLD))
+		return take_cold(search, symbol);
 	function = gpu_function_find(name);
 	if (!function)
 		return 0;
