@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Plays the page and the flame graph of one profile: browser_check.py PAGE.html GRAPH.svg REPORT.json FOLDED FUNCTION"""
+"""Plays the page and the flame graph of one profile: browser_check.py PAGE.html GRAPH.svg REVERSED.svg MODULES.svg REPORT.json FOLDED FUNCTION"""
 import sys
 
 from browser import Browser
 from checks import check, read_report
 
-page, graph, report_path, folded, function = sys.argv[1:]
+page, graph, reversed_graph, module_graph, report_path, folded, function = sys.argv[1:]
 report = read_report(report_path)
 samples = report["samples"]["recorded"]
+
+
+def svg_shapes(browser, expected):
+    """Of reversed and of module frames: the function is a leaf at the root, its program holds it."""
+    shares = {}
+    for name, path in ("leaf", reversed_graph), ("module", module_graph):
+        browser.open("file://" + path)
+        browser.keys("/", *(function if name == "leaf" else "spin"))
+        shares[name] = float(browser.text("#share").split()[1].rstrip("%"))
+        under = browser.run("const all = [...document.querySelectorAll('#frames>svg')]; return all.filter(f => Math.abs(f.getAttribute('y') - all[0].getAttribute('y')) === 20).map(f => f.querySelector('title').textContent.split('\\n')[0])")
+        check((function in under) == (name == "leaf"), f"{name}: above the root are {under[:4]}")
+    check(abs(shares["leaf"] - expected) < 0.11 and shares["module"] >= shares["leaf"], f"shares {shares}, the folded stacks {expected:.1f} %")
 
 
 def svg():
@@ -29,6 +41,7 @@ def svg():
         check(wide > 1000, f"what is zoomed fills the window: {wide}")
         browser.keys("Escape")
         check("zoom=" not in browser.run("return location.hash"), "Escape zooms out")
+        svg_shapes(browser, expected)
         check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
 
 
@@ -128,6 +141,38 @@ def check_layout(browser):
     check(len(titles) == len(report["findings"]) and all(len(title) < 200 for title in titles), f"each finding has its cause as a title: {titles}")
 
 
+def check_shapes(browser, function):
+    """Reversed and by module: the same samples, by keys and by buttons; a frame's stack as text; all of it in the address."""
+    browser.run("change(() => { state.view = 'graph'; state.pick = state.range = null; document.activeElement.blur(); })")
+    matched = browser.run("return searchTree(modelOf('cpu'), arguments[0]).sum", function)
+    browser.keys("v")
+    check(browser.run("return state.reversed && graph.model.total[0]") == samples, "reversed, the graph has all samples")
+    check(browser.run("return searchTree(modelOf('cpu'), arguments[0]).sum", function) == matched, "and the function has as many")
+    ends = browser.run("const {tree, total} = graph.model; return [...tree.name].every((name, i) => i === 0 || tree.end[i] > i + 1 || !total[i] || profile.marks[name] === MARK_ROOT)")
+    check(ends, "its stacks end at their processes")
+    browser.keys("m")
+    modules = browser.run("return graph.visibleChildren(0).map(node => graph.label(node))")
+    check("spin" in modules and browser.run("return graph.model.total[0]") == samples, f"by module, leaves are in {modules[:5]}")
+    pressed = browser.run("return $$('#stacks button[aria-pressed=true]').map(e => e.textContent)")
+    check("Reversed" in pressed and "By module" in pressed, f"buttons say so: {pressed}")
+    browser.run("graph.scroller.focus()")
+    browser.keys("ArrowDown", "ArrowDown", "Enter")
+    copied = browser.run("return stackText(graph, graph.selected)").splitlines()
+    check(len(copied) == 3 and copied[0] == browser.run("return graph.label(graph.visibleParent(graph.selected))") and copied[2].startswith("CPU: "), f"the stack is copied as text, leaf first: {copied}")
+    zoom = "return graph.zoomed ? graph.pathOf(graph.zoomed).join() : ''"
+    before, address = browser.run(zoom), browser.run("return location.href")
+    check(before != "" and "reversed=1" in address and "zoom=" in address, f"the address has the zoom: {address}")
+    browser.open("about:blank")
+    browser.open(address)
+    browser.until("return !document.getElementById('page').hidden")
+    check(browser.run(zoom) == before and browser.run("return state.reversed && state.byModule"), "the address brings it back")
+    for hostile in ("zoom=9.9.9&reversed=1&modules=1", "zoom=" + "1." * 70000, "rows=1e9.-1.x&range=0.0", "lanes=1.0&moment=99.99&group=__proto__", "kind=constructor&view=__proto__&waits=x.y&function=77777777", "%00%ff&&==#"):
+        browser.run("location.hash = arguments[0]; loadAddress(); change(() => {})", hostile)
+        check(browser.run("return graph.zoomed === 0 && graph.model.total[0]") == samples, f"an address of something else changes nothing: {hostile[:40]}")
+    browser.run("location.hash = ''")
+    browser.until("return !state.reversed && !state.byModule")
+
+
 def check_address(browser):
     """Links within the page keep what was chosen; an address that is pasted is heeded."""
     chosen = "return state.pick ? state.pick.text : ''"
@@ -181,6 +226,8 @@ def html(dark):
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "the address keeps the choice")
         check_address(browser)
         check_nothing_chosen(browser)
+        if not dark:
+            check_shapes(browser, function)
         theme = "return document.documentElement.dataset.theme"
         before = browser.run(theme)
         browser.run("dispatchEvent(new Event('beforeprint'))")

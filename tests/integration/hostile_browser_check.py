@@ -38,6 +38,16 @@ with Browser() as browser:
     for name in NAMES:
         browser.run("change(() => state.chosen = profile.names.indexOf(arguments[0]))", name)
     browser.run("change(() => { state.view = 'graph'; state.rootBelow = true; state.allFrames = true; })")
+    for reversed, modules in (True, False), (True, True), (False, True):
+        browser.run("change(() => { state.reversed = arguments[0]; state.byModule = arguments[1]; })", reversed, modules)
+        browser.run("graph.select(1); graph.zoom(1, true)")
+        text = browser.run("return stackText(graph, 1)")
+        check(not any(ord(sign) < 32 and sign != "\n" or 127 <= ord(sign) < 160 for sign in text), f"html: a copied stack has no control characters: {text!r}")
+    browser.run("change(() => { state.reversed = state.byModule = false; })")
+    browser.run("location.hash = new URLSearchParams({rows: '0', name: '<img src=x onerror=hacked=1>', search: '</script><script>hacked=1</script>'})")
+    browser.until("return state.pick && state.search.includes('hacked')")
+    browser.run("location.hash = ''")
+    browser.until("return !state.search")
     browser.click("#processes tbody tr")
     check(browser.run("return typeof hacked") == "undefined" and browser.run("return document.querySelectorAll('img').length") == 0, "html: no name was run or is markup")
     check(browser.complaints() == [], f"html: no complaint: {browser.complaints()}")

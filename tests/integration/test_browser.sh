@@ -9,7 +9,9 @@ for program in chromium chromedriver; do
 done
 
 begin "a profile of a command"
-record -F 499 --trace -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 3 || give_up "no profile"
+record -F 499 --trace -o all.pkbpf -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 3 || give_up "no profile"
+"$pkbpf" report -q all.pkbpf -e cpu --reverse -f svg -o reversed.svg || give_up "no reversed graph"
+"$pkbpf" report -q all.pkbpf -e cpu --modules -f svg -o modules.svg || give_up "no graph of modules"
 begin "in Chromium"
-checker "$here/browser_check.py" "$work/page.html" "$work/graph.cpu.svg" "$work/all.json" "$work/stacks.cpu.folded" spin_here
+checker "$here/browser_check.py" "$work/page.html" "$work/graph.cpu.svg" "$work/reversed.svg" "$work/modules.svg" "$work/all.json" "$work/stacks.cpu.folded" spin_here
 conclude

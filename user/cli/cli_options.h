@@ -33,7 +33,7 @@ struct cli_options {
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
 	ARRAY_OF(const char *) files;	   /* of a command that takes some */
-	bool pid_frame, wait_states, icicle;
+	bool pid_frame, wait_states, icicle, reverse, modules;
 	bool trace;
 
 	/* how it talks */

@@ -461,6 +461,10 @@ static int check_output(struct cli_options *options, struct error *error)
 	if (own->what == QUERY_DIFF) {
 		const struct diff_format_ops *format = diff_format(own);
 
+		if (options->reverse || options->modules)
+			return error_set(error, EINVAL,
+					 "--reverse and --modules are for a report or a profile: a "
+					 "diff has flame graphs from the root only");
 		if (format && !format->needs_conditions)
 			return 0;
 		return error_set(error, EINVAL,
@@ -562,8 +566,9 @@ const struct command_row command_query = {
 	.options =
 		(const char *const[]){"pid",	 "container", "comm",	   "events",	  "top",
 				      "by",	 "fail-if",   "pid-frame", "wait-states", "icicle",
-				      "lines",	 "full",      "sort",	   "width",	  "tree",
-				      "by-line", "quiet",     "verbose",   "color",	  NULL},
+				      "reverse", "modules",   "lines",	   "full",	  "sort",
+				      "width",	 "tree",      "by-line",   "quiet",	  "verbose",
+				      "color",	 NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "

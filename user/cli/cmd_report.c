@@ -294,12 +294,13 @@ const struct command_row command_report = {
 	.synopsis = "report FILE... [OPTIONS]",
 	.summary = "Writes any output from recordings (-o FILE.pkbpf); needs no rights and no "
 		   "programs",
-	.options =
-		(const char *const[]){"pid",	   "container",	  "comm",   "events",  "output",
-				      "format",	   "top",	  "by",	    "fail-if", "per-thread",
-				      "pid-frame", "wait-states", "icicle", "lines",   "full",
-				      "sort",	   "width",	  "tree",   "by-line", "quiet",
-				      "verbose",   "color",	  NULL},
+	.options = (const char *const[]){"pid",	    "container",  "comm",      "events",
+					 "output",  "format",	  "top",       "by",
+					 "fail-if", "per-thread", "pid-frame", "wait-states",
+					 "icicle",  "reverse",	  "modules",   "lines",
+					 "full",    "sort",	  "width",     "tree",
+					 "by-line", "quiet",	  "verbose",   "color",
+					 NULL},
 	.words =
 		(const struct command_words[]){
 			{"events", "kinds of events, separated by commas: cpu, offcpu, blockio, "

@@ -24,6 +24,8 @@ struct format_options {
 	bool lines;		      /* file:line of functions */
 	bool wait_states;	      /* as leaf frames */
 	bool icicle;		      /* flame graphs with the root on top */
+	bool reverse;		      /* flame graphs merged from the leaves */
+	bool modules;		      /* flame graphs with one frame per module */
 };
 
 /* Of a format that is written slice by slice. State is that of one file. */

@@ -8,7 +8,11 @@
 #include "base/array.h"
 #include "base/string_pool.h"
 
-/* An added stack: the name of its thread, then its functions from the root on. */
+/* In an item: it is the name of a thread, and no function. */
+#define THREAD (1U << 31)
+
+/* An added stack: the name of its thread, then its functions from the root on; reversed: from the
+ * leaf on, then that name. */
 struct path {
 	size_t start; /* in call_tree.items */
 	uint32_t length;
@@ -18,6 +22,7 @@ struct path {
 
 struct call_tree {
 	const struct function_table *functions;
+	struct call_tree_options options;
 	struct string_pool *threads;
 	ARRAY_OF(uint32_t) items; /* of all paths; empty once finished */
 	ARRAY_OF(struct path) paths;
@@ -30,11 +35,10 @@ struct call_tree {
 uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_t *functions,
 		       size_t count, uint64_t weight)
 {
-	uint32_t name = string_pool_add(tree->threads, thread);
+	uint32_t name = string_pool_add(tree->threads, thread), *items;
 	struct path *path;
 
-	if (name == STRING_POOL_NONE || count >= UINT32_MAX ||
-	    tree->paths.count >= CALL_TREE_NONE ||
+	if (name >= THREAD || count >= UINT32_MAX || tree->paths.count >= CALL_TREE_NONE ||
 	    !array_reserve(&tree->items, tree->items.count + count + 1))
 		return CALL_TREE_NONE;
 	path = array_add(&tree->paths);
@@ -42,10 +46,23 @@ uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_
 		return CALL_TREE_NONE;
 	*path = (struct path){
 		.start = tree->items.count, .length = (uint32_t)count + 1, .weight = weight};
-	tree->items.items[tree->items.count++] = name;
-	while (count-- > 0)
-		tree->items.items[tree->items.count++] = functions[count];
+	items = &tree->items.items[tree->items.count];
+	tree->items.count += path->length;
+	items[tree->options.reversed ? count : 0] = name | THREAD;
+	for (size_t i = 0; i < count; i++)
+		items[tree->options.reversed ? i : count - i] = functions[i];
 	return (uint32_t)(tree->paths.count - 1);
+}
+
+static void add_functions(struct call_tree *tree, const uint32_t *functions, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t *last =
+			tree->stack.count ? &tree->stack.items[tree->stack.count - 1] : NULL;
+
+		if (!tree->options.joined || !last || *last != functions[i])
+			tree->stack.items[tree->stack.count++] = functions[i];
+	}
 }
 
 static bool add_row(struct call_tree *tree, const struct profile *profile,
@@ -61,8 +78,7 @@ static bool add_row(struct call_tree *tree, const struct profile *profile,
 
 		if (!array_reserve(&tree->stack, tree->stack.count + function_count))
 			return false;
-		memcpy(&tree->stack.items[tree->stack.count], list, function_count * sizeof(*list));
-		tree->stack.count += function_count;
+		add_functions(tree, list, function_count);
 	}
 	return call_tree_add(tree, profile_string(profile, row->comm), tree->stack.items,
 			     tree->stack.count, row->weight) != CALL_TREE_NONE;
@@ -100,14 +116,15 @@ static bool add_nodes(struct call_tree *tree, const struct path *path, uint32_t 
 		      uint32_t *open)
 {
 	for (uint32_t i = same; i < path->length; i++) {
+		uint32_t item = tree->items.items[path->start + i];
 		struct call_node *node = array_add(&tree->nodes);
 
 		if (!node)
 			return false;
 		*node = (struct call_node){
-			.type = i ? CALL_NODE_FUNCTION : CALL_NODE_THREAD,
+			.type = item & THREAD ? CALL_NODE_THREAD : CALL_NODE_FUNCTION,
 			.depth = i + 1,
-			.item = tree->items.items[path->start + i],
+			.item = item & ~THREAD,
 			.parent = open[i],
 			.end = 1,
 		};
@@ -316,13 +333,16 @@ struct call_tree *call_tree_new(const struct function_table *functions)
 
 struct call_tree *call_tree_of_profile(const struct profile *profile,
 				       const struct function_table *functions,
-				       enum pkbpf_profile_kind kind)
+				       enum pkbpf_profile_kind kind,
+				       const struct call_tree_options *options)
 {
 	struct call_tree *tree = call_tree_new(functions);
 	size_t count;
 	const struct profile_row *rows = profile_rows(profile, &count);
 	bool done = tree;
 
+	if (tree && options)
+		tree->options = *options;
 	for (size_t i = 0; i < count && done; i++)
 		done = rows[i].kind != kind || add_row(tree, profile, &rows[i]);
 	if (done && call_tree_finish(tree))

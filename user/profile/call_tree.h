@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A call tree: stacks merged from their roots, one node per function in its caller. The level
- * below the root is the thread or process name. One owner thread. */
+ * below the root is the thread or process name. Reversed: merged from their leaves, one node per
+ * caller in what it calls, the name last. One owner thread. */
 #ifndef PKBPF_PROFILE_CALL_TREE_H
 #define PKBPF_PROFILE_CALL_TREE_H
 
@@ -29,6 +30,11 @@ struct call_node {
 
 #define CALL_TREE_NONE UINT32_MAX
 
+struct call_tree_options {
+	bool reversed;
+	bool joined; /* a function that calls itself is one node */
+};
+
 struct call_tree;
 
 /* functions: borrowed. NULL: out of memory. */
@@ -42,10 +48,12 @@ uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_
  * out of memory. */
 bool call_tree_finish(struct call_tree *tree);
 
-/* The finished tree of one profile kind. NULL: out of memory. */
+/* The finished tree of one profile kind; options NULL: from the root, nothing joined. NULL: out of
+ * memory. */
 struct call_tree *call_tree_of_profile(const struct profile *profile,
 				       const struct function_table *functions,
-				       enum pkbpf_profile_kind kind);
+				       enum pkbpf_profile_kind kind,
+				       const struct call_tree_options *options);
 
 /* At least one, the root. */
 const struct call_node *call_tree_nodes(const struct call_tree *tree, size_t *ret_count);

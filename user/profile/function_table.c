@@ -213,6 +213,24 @@ static bool add_lines(struct function_table *table, const struct symbol *symbol,
 	return true;
 }
 
+/* Ends of stacks and peers have no module, and stay what they are. */
+static bool add_module(struct function_table *table, const struct frame *frame)
+{
+	const struct symbol *symbol = &frame->symbol;
+	enum function_mark mark = mark_of(frame);
+	bool has_module = symbol->module && symbol->module[0];
+
+	return add_to_frame(table, &(struct function){
+					   .name = has_module		  ? symbol->module
+						   : mark == FUNCTION_JIT ? "[jit]"
+									  : "[unknown]",
+					   .module = "",
+					   .file = "",
+					   .mark = mark,
+					   .named = has_module || mark == FUNCTION_JIT,
+				   });
+}
+
 static bool add_frame(struct function_table *table, const struct frame *frame)
 {
 	struct frame_span *span = array_add(&table->spans);
@@ -225,6 +243,8 @@ static bool add_frame(struct function_table *table, const struct frame *frame)
 		return true;
 	if (frame->location.space == FRAME_TRUNCATED)
 		added = add_truncated(table, (enum pkbpf_stack_end)frame->location.address);
+	else if (table->options.modules && frame->location.space != FRAME_PEER)
+		added = add_module(table, frame);
 	else
 		added = add_lines(table, &frame->symbol, mark_of(frame));
 	if (added && table->lists.count == span->first)

@@ -48,6 +48,8 @@ struct function_table_options {
 	/* For tables of functions: inlined copies count as their function, and unresolved
 	 * addresses as one "[libfoo.so]" per module. */
 	bool merge;
+	/* Each module is one function: a library, a program, the kernel, a file of Python. */
+	bool modules;
 };
 
 struct function_table;

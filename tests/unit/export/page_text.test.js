@@ -43,7 +43,7 @@ for (const matcher of [define(read("call_tree.js"), ["matcher"], "matcher"),
 	assert(!matcher("/(/")("main"));
 }
 /* A link cannot bring an expression. */
-const literal = new Function(`${read("page.js").match(/const literalSearch = .*;/)[0]} return literalSearch;`)();
+const literal = new Function(`${read("address.js").match(/const literalSearch = .*;/)[0]} return literalSearch;`)();
 assert.equal(literal("/(a+)+$/"), "");
 assert.equal(literal("f(int*)"), "f(int*)");
 

@@ -73,6 +73,17 @@ static void a_qualified_name_keeps_its_end(void **state)
 	assert_label("account_lines.isra.0", 10, "account_l\u2026");
 }
 
+static void the_name_of_a_file_keeps_its_beginning(void **state)
+{
+	assert_label("libpython3.11.so.1.0", 10, "libpython\u2026");
+	assert_label("zlib.cpython-311-x86_64-linux-gnu.so", 34,
+		     "zlib.cpython-311-x86_64-linux-gnu\u2026");
+	assert_label("encoder.py", 6, "encod\u2026");
+	/* Others that begin alike are parts as any. */
+	assert_label("numpy.sort", 6, "\u2026sort");
+	assert_label("module.so_much", 9, "\u2026so_much");
+}
+
 static void a_name_without_parts_keeps_its_beginning(void **state)
 {
 	assert_label("heap_hot_search_buffer", 10, "heap_hot_\u2026");
@@ -105,6 +116,7 @@ int main(void)
 		cmocka_unit_test(a_name_of_python_loses_its_file_first),
 		cmocka_unit_test(parameters_that_never_close_are_kept),
 		cmocka_unit_test(a_qualified_name_keeps_its_end),
+		cmocka_unit_test(the_name_of_a_file_keeps_its_beginning),
 		cmocka_unit_test(a_name_without_parts_keeps_its_beginning),
 		cmocka_unit_test(characters_are_counted_not_bytes),
 		cmocka_unit_test(a_long_name_stays_in_its_buffer),

@@ -55,7 +55,7 @@ static void a_call_tree_adds_stacks_up_from_their_roots(void **state)
 
 	sample_some(fixture);
 	functions = function_table_new(fixture->fake.profile, &options);
-	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU, NULL);
 	nodes = call_tree_nodes(tree, &count);
 	assert_int_equal(count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < count; i++) {
@@ -66,6 +66,75 @@ static void a_call_tree_adds_stacks_up_from_their_roots(void **state)
 		assert_int_equal(nodes[i].total, expected[i].total);
 		assert_int_equal(nodes[i].self, expected[i].self);
 	}
+	call_tree_free(tree);
+	function_table_free(functions);
+}
+
+static void a_reversed_tree_adds_stacks_up_from_their_leaves(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t parent, end;
+		uint64_t total;
+		enum call_node_type type;
+	} expected[] = {
+		{"all", 0, 10, 8, CALL_NODE_ROOT},
+		{"do_syscall_64", 0, 5, 5, CALL_NODE_FUNCTION},
+		{"work", 1, 5, 5, CALL_NODE_FUNCTION},
+		{"main", 2, 5, 5, CALL_NODE_FUNCTION},
+		{"app", 3, 5, 5, CALL_NODE_THREAD},
+		{"main", 0, 7, 2, CALL_NODE_FUNCTION},
+		{"app", 5, 7, 2, CALL_NODE_THREAD},
+		{"work", 0, 10, 1, CALL_NODE_FUNCTION},
+		{"main", 7, 10, 1, CALL_NODE_FUNCTION},
+		{"app", 8, 10, 1, CALL_NODE_THREAD},
+	};
+	const struct call_tree_options reversed = {.reversed = true};
+	struct fixture *fixture = *state;
+	struct function_table_options options = {0};
+	struct function_table *functions;
+	const struct call_node *nodes;
+	struct call_tree *tree;
+	size_t count;
+
+	sample_some(fixture);
+	functions = function_table_new(fixture->fake.profile, &options);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU, &reversed);
+	nodes = call_tree_nodes(tree, &count);
+	assert_int_equal(count, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < count; i++) {
+		assert_string_equal(call_tree_name(tree, &nodes[i]), expected[i].name);
+		assert_int_equal(nodes[i].parent, expected[i].parent);
+		assert_int_equal(nodes[i].end, expected[i].end);
+		assert_int_equal(nodes[i].total, expected[i].total);
+		assert_int_equal(nodes[i].type, expected[i].type);
+	}
+	call_tree_free(tree);
+	function_table_free(functions);
+}
+
+/* main and work are one frame of app, below them the kernel. */
+static void modules_that_call_themselves_are_one_frame(void **state)
+{
+	static const char *const names[] = {"all", "app", "app", "kernel"};
+	const struct call_tree_options joined = {.joined = true};
+	struct fixture *fixture = *state;
+	struct function_table_options options = {.modules = true};
+	struct function_table *functions;
+	const struct call_node *nodes;
+	struct call_tree *tree;
+	size_t count;
+
+	sample_some(fixture);
+	functions = function_table_new(fixture->fake.profile, &options);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU, &joined);
+	nodes = call_tree_nodes(tree, &count);
+	assert_int_equal(count, ARRAY_SIZE(names));
+	for (size_t i = 0; i < count; i++)
+		assert_string_equal(call_tree_name(tree, &nodes[i]), names[i]);
+	assert_int_equal(nodes[2].self, 3);
+	assert_int_equal(nodes[3].total, 5);
+	assert_int_equal(call_tree_function(tree, &nodes[3])->mark, FUNCTION_KERNEL);
 	call_tree_free(tree);
 	function_table_free(functions);
 }
@@ -87,7 +156,7 @@ static void siblings_stand_from_the_heaviest_to_the_lightest(void **state)
 	fake_sample(fixture->machine, 200, 200, FAKE_IPS(), FAKE_IPS(0x401110));
 	fake_profile_run(&fixture->fake, fixture->machine, symbols, ARRAY_SIZE(symbols));
 	functions = function_table_new(fixture->fake.profile, &options);
-	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU, NULL);
 	nodes = call_tree_nodes(tree, &count);
 	assert_int_equal(count, 6);
 	assert_string_equal(call_tree_name(tree, &nodes[1]), "other");
@@ -138,6 +207,27 @@ static void an_icicle_has_its_root_on_top(void **state)
 	free(text);
 }
 
+static void a_reversed_graph_has_leaves_at_its_root(void **state)
+{
+	struct fixture *fixture = *state;
+	struct format_options options = {.reverse = true, .modules = true};
+	char *text;
+
+	sample_some(fixture);
+	text = fake_profile_write(&fixture->fake, "svg", &options);
+	assert_non_null(strstr(text, "by module, reversed: leaves with their callers"));
+	assert_non_null(strstr(
+		text, "Modules with the largest share of their own: kernel 62.5%, app 37.5%."));
+	assert_non_null(
+		strstr(text, "class=\"kernel\" x=\"0.0000%\" y=\"108\" width=\"62.5000%\""));
+	free(text);
+	options.modules = false;
+	text = fake_profile_write(&fixture->fake, "svg", &options);
+	assert_non_null(strstr(text, "Functions with the largest share of their own: do_syscall_64 "
+				     "62.5%, main 25.0%, work 12.5%."));
+	free(text);
+}
+
 static void names_are_text_and_never_markup(void **state)
 {
 	struct fixture *fixture = *state;
@@ -157,6 +247,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_call_tree_adds_stacks_up_from_their_roots, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_reversed_tree_adds_stacks_up_from_their_leaves,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(modules_that_call_themselves_are_one_frame, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_reversed_graph_has_leaves_at_its_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(siblings_stand_from_the_heaviest_to_the_lightest,
 						setup, teardown),

@@ -217,6 +217,27 @@ static void merging_makes_one_entry_of_a_module_without_names(void **state)
 	assert_string_equal(function_at(fixture, a, 0)->name, "[libfoo.so]");
 }
 
+static void a_module_is_one_function(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t named = add(fixture, FRAME_FILE, 0x150),
+		 unnamed = add(fixture, FRAME_FILE, 0x1234),
+		 nowhere = add(fixture, FRAME_UNMAPPED, 9);
+	uint32_t end = add(fixture, FRAME_TRUNCATED, PKBPF_END_MAX_DEPTH);
+	size_t count;
+
+	build(fixture, (struct function_table_options){.modules = true, .lines = true});
+	/* Of inlined functions, too. */
+	function_table_frame(fixture->table, named, &count);
+	assert_int_equal(count, 1);
+	assert_ptr_equal(function_at(fixture, named, 0), function_at(fixture, unnamed, 0));
+	assert_string_equal(function_at(fixture, named, 0)->name, "libfoo.so");
+	assert_true(function_at(fixture, named, 0)->named);
+	assert_string_equal(function_at(fixture, nowhere, 0)->name, "[unknown]");
+	assert_false(function_at(fixture, nowhere, 0)->named);
+	assert_int_equal(function_at(fixture, end, 0)->mark, FUNCTION_TRUNCATED);
+}
+
 static void kernel_and_jit_code_are_marked(void **state)
 {
 	struct fixture *fixture = *state;
@@ -257,6 +278,7 @@ int main(void)
 		TEST(lines_keep_places_in_one_function_apart),
 		TEST(an_address_without_a_name_shows_module_and_address),
 		TEST(merging_makes_one_entry_of_a_module_without_names),
+		TEST(a_module_is_one_function),
 		TEST(kernel_and_jit_code_are_marked),
 		TEST(a_frame_added_after_naming_is_unknown),
 	};

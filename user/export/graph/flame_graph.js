@@ -42,7 +42,7 @@ function label(name, columns) {
 	if (n <= columns) return name;
 	for (let i = 1; i < name.length; i++) {
 		const rest = name.startsWith("::", i) ? name.slice(i + 2) : name[i] === "." || name[i] === "/" ? name.slice(i + 1) : "";
-		if (rest && !/^(\d|part|isra|constprop|cold|lto_priv|llvm)/.test(rest) && [...rest].length < columns) return "\u2026" + rest;
+		if (rest && !/^(\d|part|isra|constprop|cold|lto_priv|llvm|(so|py|cpython)\b)/.test(rest) && [...rest].length < columns) return "\u2026" + rest;
 	}
 	return [...name].slice(0, columns - 1).join("") + "\u2026";
 }

@@ -93,6 +93,20 @@ static void strip_parameters(char *dst, size_t size, const char *name)
 		snprintf(dst, size, "%s", name);
 }
 
+/* "libz.so.1", "pool.py": of a file, its begin says more. */
+static bool is_file_suffix(const char *rest)
+{
+	static const char *const suffixes[] = {"so", "py", "cpython"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		size_t length = strlen(suffixes[i]);
+
+		if (!strncmp(rest, suffixes[i], length) && !is_word(rest[length]))
+			return true;
+	}
+	return false;
+}
+
 /* What compilers append to the names of copies of a function: "f.isra.0". */
 static bool is_clone_suffix(const char *rest)
 {
@@ -102,7 +116,7 @@ static bool is_clone_suffix(const char *rest)
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
 		if (!strncmp(rest, suffixes[i], strlen(suffixes[i])))
 			return true;
-	return *rest >= '0' && *rest <= '9';
+	return (*rest >= '0' && *rest <= '9') || is_file_suffix(rest);
 }
 
 /* The longest end that begins with a component and has at most so many columns; NULL: none. */

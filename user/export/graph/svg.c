@@ -190,6 +190,14 @@ static int print_frames(const struct graph *graph)
 	return 0;
 }
 
+/* What it has of its own. The leaves of a reversed graph stand beside its root. */
+static uint64_t self_of(const struct graph *graph, const struct call_node *node)
+{
+	if (!graph->options->reverse)
+		return node->self;
+	return node->depth == 1 ? node->total : 0;
+}
+
 struct hot_function {
 	uint32_t function;
 	uint64_t self;
@@ -217,9 +225,10 @@ static int print_hottest(const struct graph *graph, const struct function_table 
 		hot[i].function = (uint32_t)i;
 	for (size_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].type == CALL_NODE_FUNCTION)
-			hot[graph->nodes[i].item].self += graph->nodes[i].self;
+			hot[graph->nodes[i].item].self += self_of(graph, &graph->nodes[i]);
 	qsort(hot, count, sizeof(*hot), compare_hot);
-	fputs("<desc>Functions with the largest share of their own: ", graph->out);
+	fprintf(graph->out, "<desc>%s with the largest share of their own: ",
+		graph->options->modules ? "Modules" : "Functions");
 	for (size_t i = 0; i < count && i < HOTTEST && hot[i].self; i++) {
 		const char *whole = function_table_get(functions, hot[i].function)->name;
 
@@ -243,6 +252,10 @@ static void print_heading(const struct graph *graph, const struct profile_info *
 		fprintf(graph->out, " at %" PRIu32 " Hz", info->frequency_hz);
 	if (info->end_ns > info->start_ns)
 		fprintf(graph->out, " in %s", human_time(text, info->end_ns - info->start_ns));
+	if (graph->options->modules)
+		fputs(", by module", graph->out);
+	if (graph->options->reverse)
+		fputs(", reversed: leaves with their callers", graph->out);
 }
 
 /* ", from 2026-03-01 12:00:05 UTC", in a line of its own only where the place is not known. */
@@ -339,11 +352,14 @@ static int print_document(const struct graph *graph, const struct profile *profi
 static int svg_write(struct results *results, const struct format_options *options, FILE *out)
 {
 	const struct profile *profile = results->profile;
-	struct function_table_options wanted = {.lines = options->lines};
+	const struct function_table_options wanted = {.lines = options->lines,
+						      .modules = options->modules};
+	const struct call_tree_options shape = {.reversed = options->reverse,
+						.joined = options->modules};
 	_cleanup_(function_table_free_cleanup) struct function_table *functions =
 		function_table_new(profile, &wanted);
 	_cleanup_(call_tree_free_cleanup) struct call_tree *tree =
-		functions ? call_tree_of_profile(profile, functions, options->kind) : NULL;
+		functions ? call_tree_of_profile(profile, functions, options->kind, &shape) : NULL;
 	struct graph graph = {.tree = tree, .options = options, .out = out};
 
 	if (!tree)

@@ -6,7 +6,7 @@ const KIND_ORDER = ["cpu", "offcpu", "blockio", "faults"];
 /* Marks of functions as in function_table.h, then those that only the page knows. */
 const MARKS = ["native", "kernel", "inlined", "jit", "python", "trunc", "unres", "root"];
 const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "Python", "truncated", "unresolved", "process"];
-const MARK_PYTHON = 4, MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
+const MARK_NATIVE = 0, MARK_KERNEL = 1, MARK_INLINED = 2, MARK_JIT = 3, MARK_PYTHON = 4, MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 
 function bytesOf(base64) {
 	/* Browsers of 2025 and later. */
@@ -74,13 +74,13 @@ async function readProfile() {
 	/* Threads follow the functions: node names below 0 count back from -1. */
 	const functions = data.functions.length;
 	const names = data.functions.map(f => f[0]).concat(data.threads);
-	const marks = Uint8Array.from(names, (_, i) => i >= functions ? MARK_ROOT : data.functions[i][1] < 0 ? MARK_UNRESOLVED : data.functions[i][1]);
+	const marks = names.map((_, i) => i >= functions ? MARK_ROOT : data.functions[i][1] < 0 ? MARK_UNRESOLVED : data.functions[i][1]);
 	for (const kind of Object.values(data.kinds)) {
 		const name = kind.tree.name;
 		for (let i = 1; i < name.length; i++) if (name[i] < 0) name[i] = functions - 1 - name[i];
 		name[0] = -1;
 	}
-	return {
+	const read = {
 		report, names, marks, kinds: data.kinds,
 		modules: data.functions.map(f => f[2]),
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
@@ -88,6 +88,8 @@ async function readProfile() {
 		plumbingNames: new Set(data.functions.filter(f => f[3]).map(f => f[0])),
 		durationNs: report.time.duration_ns, slices: data.slices, samples, lanes
 	};
+	nameModules(read);
+	return read;
 }
 
 /* A weight in the unit of its kind. CPU samples are shown as the time for which they stand. */

@@ -329,6 +329,7 @@ class Flame {
 		case MARK_TRUNCATED: return "Truncated: the frames between here and the root are missing.";
 		case MARK_UNRESOLVED: return "No symbol for this address.";
 		default: {
+			if (this.model.tree.name[node] >= profile.firstModule) return "All functions of this module that call each other.";
 			const module = profile.modules[this.model.tree.name[node]];
 			return MARK_WORDS[this.mark(node)] + (module ? " in " + module : "");
 		}
@@ -338,8 +339,8 @@ class Flame {
 	showTip(node, x, y) {
 		const {total} = this.model, rows = [];
 		const row = (name, value, whole) => rows.push(el("dt", {}, name), el("dd", {}, this.options.format(value)), el("dd", {}, percent(value / whole)));
-		row("total", total[node], total[0]);
-		row("self", ownOf(this.model, node), total[0]);
+		row(this.model.isReversed ? "time" : "total", total[node], total[0]);
+		if (!this.model.isReversed) row("self", ownOf(this.model, node), total[0]);
 		if (this.zoomed) rows.push(el("dt", {}, "of zoom"), el("dd"), el("dd", {}, percent(total[node] / total[this.zoomed])));
 		tip([el("span", {class: "code"}, this.label(node)), el("dl", {}, rows), node ? el("p", {}, this.explain(node)) : ""], x, y);
 	}

@@ -9,10 +9,12 @@
 #include "export/page/packed_text.h"
 #include "export/page/page_data.h"
 
+#include "embedded/address.js.h"
 #include "embedded/call_tree.js.h"
 #include "embedded/data.js.h"
 #include "embedded/findings.js.h"
 #include "embedded/flame.js.h"
+#include "embedded/graph_shape.js.h"
 #include "embedded/lane_section.js.h"
 #include "embedded/lane_view.js.h"
 #include "embedded/lanes.js.h"
@@ -29,10 +31,10 @@
 #include "embedded/time_line.js.h"
 
 /* In the order in which they use each other. */
-static const char *const scripts[] = {text_js,	    data_js,	     call_tree_js, flame_js,
-				      findings_js,  time_line_js,    heat_map_js,  lanes_js,
-				      lane_view_js, lane_section_js, processes_js, stacks_js,
-				      latency_js,   peers_js,	     memory_js,	   page_js};
+static const char *const scripts[] = {
+	text_js,      data_js,	   call_tree_js, graph_shape_js, flame_js,	  findings_js,
+	time_line_js, heat_map_js, lanes_js,	 lane_view_js,	 lane_section_js, processes_js,
+	stacks_js,    latency_js,  peers_js,	 memory_js,	 address_js,	  page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {

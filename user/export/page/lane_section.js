@@ -48,7 +48,7 @@ function describeMoment(lanes, {lane, ns}) {
 	const {wait} = moment, stack = wait >= 0 ? lanes.stack[wait] : moment.sample >= 0 ? lanes.sampleStack[moment.sample] : -1, frames = stack < 0 ? [] : laneStack(lanes, stack);
 	return [title, el("p", {}, capital(momentText(lanes, moment)) + "."), el("p", {class: "sub num"}, `From ${atTime(moment.begin)} to ${atTime(moment.end)}.`), wait >= 0 ? wakeLine(lanes, wait) : null,
 		wait >= 0 && lanes.owner[wait] ? el("p", {}, "When it began, the lock was held by ", laneLink(laneName(lanes.ownerLane[wait], lanes.owner[wait]), lanes.ownerLane[wait], lanes.begin[wait]), ".") : null,
-		frames.length ? el("p", {class: "sub num"}, wait >= 0 ? "Stack of the wait" : `Stack of the CPU sample at ${atTime(lanes.sampleBegin[moment.sample])}`) : el("p", {class: "sub"}, wait >= 0 ? "Without a stack." : "No CPU sample was taken in this time."),
+		frames.length ? el("p", {class: "sub num"}, wait >= 0 ? "Stack of the wait " : `Stack of the CPU sample at ${atTime(lanes.sampleBegin[moment.sample])} `, el("button", {class: "link", type: "button", onclick() { copyText(frames.map(frameLine).concat(title.textContent).join("\n").replaceAll(NARROW, " ") + "\n", "Stack"); }}, "Copy stack")) : el("p", {class: "sub"}, wait >= 0 ? "Without a stack." : "No CPU sample was taken in this time."),
 		el("ol", {class: "frames"}, frames.map(name => el("li", {}, el("code", {}, profile.names[name]))))];
 }
 
@@ -94,13 +94,15 @@ function laneTools(redraw) {
 			el("button", {class: "btn", type: "button", "aria-pressed": String(laneState.isTable), onclick() { laneState.isTable = !laneState.isTable; redraw(); }}, "Table"))];
 }
 
+function boundLanes() {
+	if (laneState.whole) return;
+	laneState.whole = profile.lanes.threads.reduce((end, lane) => Math.max(end, lane.end), 1);
+	laneState.to = laneState.whole;
+}
 function showLanes() {
 	if (!hasLanes()) return;
 	const {lanes} = profile, box = el("div", {class: "pb"}), text = el("div", {class: "moment", id: "lane-text", "aria-live": "polite"}), tables = el("div", {}), scroll = laneView ? laneView.scroller.scrollTop : 0;
-	if (!laneState.whole) {
-		laneState.whole = lanes.threads.reduce((end, lane) => Math.max(end, lane.end), 1);
-		laneState.to = laneState.whole;
-	}
+	boundLanes();
 	const groups = groupLanes(lanes, laneState.by, lane => lane.row < 0 || isPickedRow(lane.row)), legend = el("div", {class: "key"}, LANE_ORDER.map(kind => el("span", {}, el("i", {style: `background:var(--s-${LANE_KINDS[kind][1]})`}), LANE_KINDS[kind][0])));
 	fill("threads", head("threads", "Threads", laneTools(showLanes)), el("div", {class: "pb"}, legend, el("p", {class: "sub"}, laneNote(lanes), " Wheel, + and \u2212 zoom; a drag chooses the slices that it touches; a click tells what a thread did.")), box);
 	laneView = new LaneView(lanes, groups, box, laneState);
@@ -109,6 +111,7 @@ function showLanes() {
 	const showTables = () => tables.replaceChildren(...laneState.isTable ? [laneTable(lanes, groups, laneState.from, laneState.to), laneState.cursor ? waitTable(lanes, laneState.cursor.lane, laneState.from, laneState.to) : ""] : []);
 	let asked = 0;
 	laneState.moved = () => {
+		saveAddressSoon();
 		if (!laneState.isTable) return;
 		clearTimeout(asked);
 		asked = setTimeout(showTables, 150);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One selection for all sections, the keys, the address. */
 const state = {
-	kind: "", view: "graph", rootBelow: false, allFrames: false, pick: null, waits: new Set(), search: "", chosen: -1, range: null, lanes: "resource",
+	kind: "", view: "graph", rootBelow: false, allFrames: false, reversed: false, byModule: false, zoom: null, pick: null, waits: new Set(), search: "", chosen: -1, range: null, lanes: "resource",
 	by: "row", bars: "active", sort: ["active", -1], rowFilter: "", allRows: false, functionFilter: "", functionSort: "self", latency: "device_time", peerSort: ["waited", -1], allPeers: false
 };
 
 const KEYS = [["/", "search functions"], ["1 \u2026 4", "kinds of events"], ["f", "flame graph: arrows move, Enter zooms, Backspace goes out, Esc returns"], ["t", "table of functions with callers and callees"],
-	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["\u2190 \u2192", "on a handle of the time line: one slice, with Shift ten; on threads: the wait before or after, with Shift the picture moves"], ["\u2191 \u2193 + \u2212 0 w r", "on threads: another thread, zoom, show all, go to the waker, choose the time in view"], ["Esc", "remove the filters"], ["?", "this list"]];
+	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["v", "reversed: leaves with their callers"], ["m", "one frame for each module"], ["p", "all frames"], ["c", "copy the stack of the chosen frame"], ["d", "dark or light"], ["\u2190 \u2192", "on a handle of the time line: one slice, with Shift ten; on threads: the wait before or after, with Shift the picture moves"], ["\u2191 \u2193 + \u2212 0 w r", "on threads: another thread, zoom, show all, go to the waker, choose the time in view"], ["Esc", "remove the filters"], ["?", "this list"]];
 
 const head = (id, title, ...tools) => el("div", {class: "ph"}, el("h2", {id: id + "-h"}, title), ...tools);
 /* Draws a section anew; what had the focus has it again. */
@@ -53,28 +53,6 @@ function change(how) {
 	scrollTo(0, y);
 }
 
-/* A link brings no expressions: some take for ever, and it may be that of a stranger. */
-const literalSearch = text => /^\/.+\/$/s.test(text) ? "" : text;
-function saveAddress() {
-	const address = new URLSearchParams();
-	if (state.pick) address.set("rows", [...state.pick.rows].join("."));
-	if (state.pick) address.set("name", state.pick.text);
-	if (state.range) address.set("range", state.range.join("."));
-	if (state.kind !== profile.kindNames[0]) address.set("kind", state.kind);
-	if (state.view !== "graph") address.set("view", state.view);
-	if (literalSearch(state.search)) address.set("search", state.search);
-	try { history.replaceState(null, "", "#" + address); } catch { /* a page in a frame may have no address */ }
-}
-function loadAddress() {
-	const address = new URLSearchParams(location.hash.slice(1)), rows = (address.get("rows") || "").split(".").filter(Boolean).map(Number).filter(row => profile.report.rows[row]);
-	state.kind = profile.kindNames.includes(address.get("kind")) ? address.get("kind") : profile.kindNames[0] || "";
-	state.view = ["functions", "lines"].includes(address.get("view")) ? address.get("view") : "graph";
-	state.search = literalSearch(address.get("search") || "");
-	const range = (address.get("range") || "").split(".").map(Number);
-	state.range = hasTimes() && range.length === 2 && range.every(Number.isInteger) ? rangeBetween(...range) : null;
-	state.pick = rows.length ? {rows: new Set(rows), text: address.get("name") || "chosen rows"} : null;
-}
-
 function setTheme(theme) {
 	document.documentElement.dataset.theme = theme;
 	$("#theme").textContent = theme === "dark" ? "Light" : "Dark";
@@ -107,6 +85,9 @@ function handleKey(event) {
 		if (graph) graph.scroller.focus();
 	} else if (event.key === "t") change(() => state.view = "functions");
 	else if (event.key === "i") change(() => state.rootBelow = !state.rootBelow);
+	else if (event.key === "v") change(() => state.reversed = !state.reversed);
+	else if (event.key === "m") change(() => state.byModule = !state.byModule);
+	else if (event.key === "c" && graph) copyStack(graph);
 	else if (event.key === "p") change(() => state.allFrames = !state.allFrames);
 	else if (event.key === "d") swapTheme();
 	else if (event.key === "Escape") change(() => { state.pick = null; state.range = null; });
@@ -144,7 +125,6 @@ function followAddress() {
 }
 
 function open() {
-	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
 	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()], ["threads", hasLanes()]])
 		if (!isThere) for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = true;
@@ -153,6 +133,10 @@ function open() {
 	$("#keys").append(...KEYS.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
 	$("#helpb").addEventListener("click", () => $("#help").showModal());
 	$("#theme").addEventListener("click", swapTheme);
+	$("#link").addEventListener("click", () => {
+		saveAddress();
+		copyText(location.href, "Link");
+	});
 	matchMedia("(prefers-color-scheme:dark)").addEventListener("change", event => {
 		let chosen = null;
 		try { chosen = localStorage.pkbpfTheme; } catch { /* none */ }

@@ -5,11 +5,11 @@ let graph;
 /* Off-CPU time without sleep, which hides everything else, unless it is asked for. */
 const isStateChosen = (kindName, index) => !profile.kinds[kindName].states.length || state.waits.has(profile.kinds[kindName].states[index]);
 function modelOf(kindName) {
-	const kind = profile.kinds[kindName], {tree} = kind, pool = kind.pool || (kind.pool = {own: new Float64Array(tree.length)}), own = pool.own.fill(0);
+	const kind = profile.kinds[kindName], key = shapeKey(), {tree, place, pool, isShort} = shapeOf(kind, key), own = (pool.own || (pool.own = new Float64Array(tree.length))).fill(0);
 	eachValue(kind, (i, value) => {
-		if (isPickedRow(kind.row[i]) && isStateChosen(kindName, kind.state[i])) own[kind.node[i]] += value;
+		if (isPickedRow(kind.row[i]) && isStateChosen(kindName, kind.state[i])) own[place ? place[kind.node[i]] : kind.node[i]] += value;
 	});
-	return {pool, tree, total: addTotals(tree, own), hide: state.allFrames ? null : profile.plumbing, root: state.pick ? state.pick.text : "all"};
+	return {key, pool, tree, isShort, isReversed: key.includes("r"), total: addTotals(tree, own), hide: key || state.allFrames ? null : profile.plumbing, root: state.pick ? state.pick.text : "all"};
 }
 function sumOf(kindName) {
 	const kind = profile.kinds[kindName];
@@ -44,6 +44,7 @@ function searchText(kindName, found) {
 /* Lines of source, where any is known. */
 const linesOf = kind => (profile.report.hottest_lines || {})[kind] || [];
 
+const toggle = (text, key, title, isDisabled) => el("button", {class: "btn", type: "button", "aria-pressed": String(state[key]), title, disabled: isDisabled, onclick() { change(() => state[key] = !state[key]); }}, text);
 const WAIT_WORDS = {runqueue: "run queue", disk: "disk wait"};
 function stackTools() {
 	const {kind} = state, waits = profile.kinds[kind].states.filter((_, i) => profile.kinds[kind].used.has(i));
@@ -60,11 +61,13 @@ const legend = () => el("div", {class: "key"}, MARKS.slice(0, MARK_ROOT).map((ma
 
 function showGraph(model, format) {
 	const {kind} = state, found = searchTree(model, state.search), status = el("div", {class: "stat"}), crumbs = el("div", {class: "crumb", "aria-label": "Zoom path", role: "navigation"});
-	const host = el("div", {class: "fl", id: "fl"}), kept = graph && graph.kind === kind && graph.zoomed ? graph.pathOf(graph.zoomed) : null;
+	const host = el("div", {class: "fl", id: "fl"}), {zoom} = state, kept = zoom && zoom.kind === kind && zoom.key === model.key ? zoom.path : null;
 	const share = el("span", {class: "sub num", role: "status"}, searchText(kind, found));
 	fill("stacks", head("stacks", "Stacks", ...stackTools()),
-		el("div", {class: "ph", style: "padding-top:0;min-height:38px"}, choice("Direction", [[false, "Root on top"], [true, "Root below"]], () => state.rootBelow, value => state.rootBelow = value),
-			el("button", {class: "btn", type: "button", "aria-pressed": String(state.allFrames), title: "Start-up, system-call entry, scheduling and interpreter frames", onclick() { change(() => state.allFrames = !state.allFrames); }}, "All frames"),
+		el("div", {class: "ph", style: "padding-top:0;min-height:38px"}, choice("Direction", ["on top", "below"].map((text, i) => [Boolean(i), (state.reversed ? "Leaves " : "Root ") + text]), () => state.rootBelow, value => state.rootBelow = value),
+			toggle("Reversed", "reversed", "Merged from the leaves: the functions that had the time, with their callers (inverted call stacks)"),
+			toggle("By module", "byModule", "One frame for each library, program or script: what functions of it call in it is the same frame"),
+			toggle("All frames", "allFrames", "Start-up, system-call entry, scheduling and interpreter frames", state.byModule),
 			el("input", {class: "fld", id: "search", type: "search", placeholder: "Search functions  /", value: state.search, "aria-label": "Search functions: text, or a regular expression between slashes", title: "Text, or /regular expression/", "data-key": "search", oninput(event) {
 				state.search = event.target.value;
 				saveAddress();
@@ -72,7 +75,9 @@ function showGraph(model, format) {
 				share.textContent = searchText(kind, searchTree(graph.model, state.search));
 				graph.draw();
 			}}), share),
-		el("div", {class: "cl"}, crumbs, legend()), model.total[0] ? host : el("p", {class: "empty"}, `No ${profile.kinds[kind].title} events of ${state.pick ? state.pick.text : "any process"}${profile.kinds[kind].states.length ? " in the chosen states" : ""}${isWholeRange() ? "" : ", " + rangeText()}.`), status);
+		el("div", {class: "cl"}, crumbs, model.total[0] ? el("button", {class: "btn", type: "button", title: "The chosen frame and its callers, as text", onclick() { copyStack(graph); }}, "Copy stack") : null, legend()),
+		model.isShort ? el("p", {class: "sub", style: "padding:0 16px 6px"}, "Callers of the rarest stacks are left out: there is no room for more.") : null,
+		 model.total[0] ? host : el("p", {class: "empty"}, `No ${profile.kinds[kind].title} events of ${state.pick ? state.pick.text : "any process"}${profile.kinds[kind].states.length ? " in the chosen states" : ""}${isWholeRange() ? "" : ", " + rangeText()}.`), status);
 	if (!model.total[0]) {
 		graph = null;
 		return;
@@ -80,7 +85,12 @@ function showGraph(model, format) {
 	graph = new Flame(host, {fits: true,
 		label: `Flame graph, ${profile.kinds[kind].title}, ${format(model.total[0])}. Arrow keys move, Enter zooms, Escape returns. The table Functions has the same figures.`, format,
 		isRootBelow: () => state.rootBelow, onSelect: (flame, node) => showStatus(status, flame, node),
-		onZoom: flame => { showCrumbs(crumbs, flame); showStatus(status, flame, flame.zoomed); },
+		onZoom: flame => {
+			showCrumbs(crumbs, flame);
+			showStatus(status, flame, flame.zoomed);
+			state.zoom = flame.zoomed ? {kind, key: model.key, path: flame.pathOf(flame.zoomed)} : null;
+			saveAddress();
+		},
 		onFunction: name => change(() => { state.chosen = name; state.view = "functions"; })
 	});
 	graph.kind = kind;

@@ -73,8 +73,8 @@ function textWidth(text, font) {
 	}
 	return sum;
 }
-/* What compilers append to the names of copies of a function. */
-const CLONE = /^(\d|part|isra|constprop|cold|lto_priv|llvm)/;
+/* What compilers append to the names of copies of a function, and ends of names of files: their begins say more. */
+const CLONE = /^(\d|part|isra|constprop|cold|lto_priv|llvm|(so|py|cpython)\b)/;
 const shortNames = new Map();
 /* Without arguments and template parameters, or the file behind a name of Python; the same rule as in frame_label.c. */
 function shortName(name) {
