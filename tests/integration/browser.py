@@ -78,6 +78,16 @@ class Browser:
         actions = [at(x, y), {"type": "pointerDown", "button": 0}, at((x + to_x) / 2, (y + to_y) / 2, 50), at(to_x, to_y, 50), {"type": "pointerUp", "button": 0}]
         self.ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
 
+    def command(self, name, **parameters):
+        """Of the DevTools protocol."""
+        return self.ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def touch(self, *steps):
+        """Fingers on the screen: each step has the places of all; the last one is lifted."""
+        for i, places in enumerate(steps):
+            self.command("Input.dispatchTouchEvent", type="touchStart" if i == 0 else "touchMove", touchPoints=[{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(places)])
+        self.command("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     def picture(self, path):
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.ask("GET", "/screenshot")))

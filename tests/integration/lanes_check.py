@@ -175,6 +175,33 @@ def check_sizes(browser):
     browser.ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.clearDeviceMetricsOverride", "params": {}})
 
 
+def check_touch(browser):
+    """On a phone: a finger moves the picture, two zoom it about what they hold, a tap describes; the page does not scroll meanwhile."""
+    browser.command("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=True)
+    browser.command("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=5)
+    browser.until("return laneView.width <= document.documentElement.clientWidth")
+    browser.run("showLanes(); laneState.cursor = null; laneView.show(0, laneState.whole); laneView.scroller.scrollTop = 0; $('#threads .lanes').scrollIntoView({behavior: 'instant', block: 'center'}); laneView.paint()")
+    left, top, width, index = browser.run("const box = laneView.canvas.getBoundingClientRect(), row = laneView.rows.find(row => row.lane); return [box.left + laneView.left, box.top + LANES_AXIS + row.top + 8, laneView.width - laneView.left, row.lane.index]")
+    x = lambda part: left + part * width
+    shown = "return [laneState.from / laneState.whole, laneState.to / laneState.whole, scrollY]"
+    before = browser.run(shown)
+    browser.touch([(x(0.4), top), (x(0.6), top)], [(x(0.3), top + 20), (x(0.7), top - 4)], [(x(0.2), top + 40), (x(0.8), top - 6)])
+    zoomed = browser.run(shown)
+    check(abs(zoomed[1] - zoomed[0] - 1 / 3) < 0.02 and abs((zoomed[0] + zoomed[1]) / 2 - 0.5) < 0.02, f"two fingers that go from 20 % to 60 % apart show a third: {zoomed}")
+    browser.touch([(x(0.5), top)], [(x(0.4), top)], [(x(0.2), top)])
+    moved = browser.run(shown)
+    check(abs(moved[0] - zoomed[0] - 0.1) < 0.02 and abs(moved[1] - moved[0] - (zoomed[1] - zoomed[0])) < 1e-6, f"a finger moves it by as much: {moved}")
+    check(before[2] == zoomed[2] == moved[2], "the page stays where it is")
+    browser.touch([(x(0.1), top), (x(0.9), top)], [(x(0.4), top), (x(0.6), top)], [(x(0.49), top), (x(0.51), top)], [(x(0.6), top), (x(0.4), top)])
+    check(browser.run(shown)[:2] == [0, 1], f"together, they show all of it: {browser.run(shown)}")
+    check(browser.run("return laneState.cursor") is None, "none of this is a tap")
+    browser.touch([(x(0.5), top)])
+    check(browser.run("return laneState.cursor && laneState.cursor.lane.index") == index, "a tap chooses a thread")
+    check("Two fingers" in browser.text("#threads"), "the page says so")
+    browser.command("Emulation.setTouchEmulationEnabled", enabled=False)
+    browser.command("Emulation.clearDeviceMetricsOverride")
+
+
 with Browser() as browser:
     browser.open("file://" + page)
     browser.until("return !document.getElementById('page').hidden")
@@ -186,5 +213,6 @@ with Browser() as browser:
     check_pointer(browser)
     check_table(browser)
     check_sizes(browser)
+    check_touch(browser)
     complaints = browser.complaints()
     check(complaints == [], f"no complaint: {complaints}")

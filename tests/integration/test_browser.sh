@@ -9,7 +9,7 @@ for program in chromium chromedriver; do
 done
 
 begin "a profile of a command"
-record -F 499 --trace -o all.pkbpf -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 3 || give_up "no profile"
+record -F 499 --trace -o all.pkbpf -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 2 || give_up "no profile"
 "$pkbpf" report -q all.pkbpf -e cpu --reverse -f svg -o reversed.svg || give_up "no reversed graph"
 "$pkbpf" report -q all.pkbpf -e cpu --modules -f svg -o modules.svg || give_up "no graph of modules"
 begin "in Chromium"

@@ -78,3 +78,20 @@ lanes.threads.forEach((lane, i) => {
 	assert.equal(laneMoment(lanes, lane, lane.begin - 1), null);
 	assert.equal(laneMoment(lanes, lane, lane.end + 1), null);
 });
+
+/* Fingers keep the times on which they were put. */
+const touch = readFileSync(`${folder}/lane_touch.js`, "utf8"), viewOfFingers = new Function(`${touch}\nreturn viewOfFingers;`)();
+const timeAt = ([from, to], part) => from + part * (to - from), near = (a, b) => assert(Math.abs(a - b) < 1e-6, `${a} is not ${b}`);
+let view = viewOfFingers([{part: .3, ns: 700}], 1000);
+near(view[1] - view[0], 1000);
+near(timeAt(view, .3), 700);
+for (const fingers of [[{part: .2, ns: 500}, {part: .7, ns: 600}], [{part: .7, ns: 600}, {part: .2, ns: 500}]]) {
+	view = viewOfFingers(fingers, 1000);
+	near(timeAt(view, .2), 500);
+	near(timeAt(view, .7), 600);
+}
+/* Together or crossed, on one time or none, it is a picture all the same. */
+for (const fingers of [[{part: .5, ns: 500}, {part: .5, ns: 600}], [{part: .7, ns: 500}, {part: .2, ns: 600}], [{part: .2, ns: 500}, {part: .6, ns: 500}]]) {
+	view = viewOfFingers(fingers, 1000);
+	assert(view[1] > view[0] && view.every(Number.isFinite), `${view}`);
+}

@@ -16,6 +16,7 @@
 #include "embedded/flame.js.h"
 #include "embedded/graph_shape.js.h"
 #include "embedded/lane_section.js.h"
+#include "embedded/lane_touch.js.h"
 #include "embedded/lane_view.js.h"
 #include "embedded/lanes.js.h"
 #include "embedded/latency.js.h"
@@ -31,10 +32,11 @@
 #include "embedded/time_line.js.h"
 
 /* In the order in which they use each other. */
-static const char *const scripts[] = {
-	text_js,      data_js,	   call_tree_js, graph_shape_js, flame_js,	  findings_js,
-	time_line_js, heat_map_js, lanes_js,	 lane_view_js,	 lane_section_js, processes_js,
-	stacks_js,    latency_js,  peers_js,	 memory_js,	 address_js,	  page_js};
+static const char *const scripts[] = {text_js,	    data_js,	   call_tree_js, graph_shape_js,
+				      flame_js,	    findings_js,   time_line_js, heat_map_js,
+				      lanes_js,	    lane_touch_js, lane_view_js, lane_section_js,
+				      processes_js, stacks_js,	   latency_js,	 peers_js,
+				      memory_js,    address_js,	   page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {

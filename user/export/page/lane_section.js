@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The section of lanes: the picture, what it says of a moment, and the same as tables. */
 const LANE_ROWS = 200;
+const LANE_HINTS = [" Wheel, + and \u2212 zoom; a drag chooses the slices that it touches; a click tells what a thread did.", " Two fingers zoom, one moves the picture; a tap tells what a thread did."];
 const hasLanes = () => profile.lanes && profile.lanes.waits > 0;
 /* What the picture shows; it stays when all is drawn anew. */
 const laneState = {by: "process", isTable: false, from: 0, to: 0, whole: 0, cursor: null, moved() {}, chosen() {}};
@@ -104,7 +105,7 @@ function showLanes() {
 	const {lanes} = profile, box = el("div", {class: "pb"}), text = el("div", {class: "moment", id: "lane-text", "aria-live": "polite"}), tables = el("div", {}), scroll = laneView ? laneView.scroller.scrollTop : 0;
 	boundLanes();
 	const groups = groupLanes(lanes, laneState.by, lane => lane.row < 0 || isPickedRow(lane.row)), legend = el("div", {class: "key"}, LANE_ORDER.map(kind => el("span", {}, el("i", {style: `background:var(--s-${LANE_KINDS[kind][1]})`}), LANE_KINDS[kind][0])));
-	fill("threads", head("threads", "Threads", laneTools(showLanes)), el("div", {class: "pb"}, legend, el("p", {class: "sub"}, laneNote(lanes), " Wheel, + and \u2212 zoom; a drag chooses the slices that it touches; a click tells what a thread did.")), box);
+	fill("threads", head("threads", "Threads", laneTools(showLanes)), el("div", {class: "pb"}, legend, el("p", {class: "sub", style: "margin-top:6px"}, laneNote(lanes), LANE_HINTS[Number(matchMedia("(pointer:coarse)").matches)])), box);
 	laneView = new LaneView(lanes, groups, box, laneState);
 	laneView.scroller.scrollTop = scroll;
 	box.append(text, tables);

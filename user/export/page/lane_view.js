@@ -71,7 +71,7 @@ class LaneView {
 
 	measure() {
 		this.width = Math.max(240, this.scroller.clientWidth);
-		this.left = this.width < 520 ? 92 : 170;
+		this.left = this.width < 520 ? 114 : 170;
 		this.visible = Math.min(LANES_MOST, this.height + LANES_AXIS);
 		this.scroller.style.height = this.visible + "px";
 		this.ratio = devicePixelRatio || 1;
@@ -263,6 +263,7 @@ class LaneView {
 		this.canvas.addEventListener("pointermove", event => this.hover(event));
 		this.canvas.addEventListener("pointerleave", () => tip());
 		this.canvas.addEventListener("keydown", event => this.key(event));
+		this.fingers = new LaneFingers(this);
 	}
 
 	/* Without a key it scrolls where there is more to scroll; with Ctrl, and beside that, it zooms. */
@@ -274,10 +275,10 @@ class LaneView {
 		else this.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), ns);
 	}
 
-	/* A drag chooses a range, on a screen that is touched it moves the picture; a click describes a moment. */
+	/* A drag chooses a range; a click describes a moment. */
 	press(event) {
-		const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, {from, to} = this.shown, isTouch = event.pointerType === "touch", anchor = this.time(x);
-		if (event.button || x < this.left) return;
+		const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, {from, to} = this.shown, anchor = this.time(x);
+		if (event.button || event.pointerType === "touch" || x < this.left) return;
 		let isMoved = false;
 		this.canvas.setPointerCapture(event.pointerId);
 		const move = moved => {
@@ -285,17 +286,14 @@ class LaneView {
 			isMoved = true;
 			tip();
 			const by = (moved.clientX - event.clientX) / (this.width - this.left) * (to - from);
-			if (isTouch) this.show(from - by, to - by);
-			else {
-				state.range = rangeOfTimes(Math.min(anchor, anchor + by), Math.max(anchor, anchor + by));
-				this.draw();
-			}
+			state.range = rangeOfTimes(Math.min(anchor, anchor + by), Math.max(anchor, anchor + by));
+			this.draw();
 		};
 		const release = () => {
 			for (const name of ["pointermove", "pointerup", "pointercancel"]) this.canvas.removeEventListener(name, name === "pointermove" ? move : release);
 			const row = this.rowAt(event);
-			if (isMoved && !isTouch) change(() => {});
-			else if (!isMoved && row) this.choose(row.lane, anchor);
+			if (isMoved) change(() => {});
+			else if (row) this.choose(row.lane, anchor);
 		};
 		this.canvas.addEventListener("pointermove", move);
 		this.canvas.addEventListener("pointerup", release);
