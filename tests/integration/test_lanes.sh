@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
 # Lanes of threads in the page of a trace, played in headless Chromium: what they draw is the account of each thread, and what a
-# program says that it did at a time; they work by pointer and by keys alone, and in any width.
+# program says that it did at a time; they work by pointer, fingers and keys alone, in any width, and with a million events.
 # shellcheck source=prelude.sh
 . "$(dirname "$0")/prelude.sh"
 for program in chromium chromedriver python3; do
@@ -24,4 +24,10 @@ begin "longer waits, from a recording of some slices"
 record -e cpu,offcpu,locks --by thread --slice 200ms -F 99 --trace -o long.pkbpf -- sh -c "timeout 2 '$workloads/locks' contend; true" || give_up "no recording"
 "$pkbpf" report -q long.pkbpf --by thread -o long.html -o long.json >said 2>&1 || give_up "no report: $(cat said)"
 checker "$here/lanes_check.py" "$work/long.html" "$work/long.json"
+
+for threads in 8 400; do
+	begin "a million events of $threads threads"
+	python3 "$here/lanes_many.py" "$work/long.html" "$work/many.html" 1000000 $threads || give_up "no page"
+	checker "$here/lanes_figures.py" "$work/many.html" 1000000 $threads
+done
 conclude
