@@ -7,118 +7,10 @@
  */
 #include "alloc_regs.bpf.h"
 #include "function_exit.bpf.h"
+#include "gpu_block.bpf.h"
 #include "scratch_user.bpf.h"
 #include "stack_id.bpf.h"
 #include "task_filter.bpf.h"
-
-#include <pkbpf/gpu_call.h>
-
-struct pkbpf_gpu_control gpu_control = {};
-/* Names that user space has to read; approximate. */
-__u32 gpu_unread_names = 0;
-
-#define GPU_TABLE(name_, type_, entries_, key_, value_)                                            \
-	struct {                                                                                   \
-		__uint(type, type_);                                                               \
-		__uint(max_entries, entries_);                                                     \
-		__type(key, key_);                                                                 \
-		__type(value, value_);                                                             \
-	} name_ SEC(".maps")
-
-GPU_TABLE(gpu_sites, BPF_MAP_TYPE_ARRAY, PKBPF_GPU_SITES, __u32, struct pkbpf_span_site);
-/* Threads that end in a call leave their entry behind. */
-GPU_TABLE(gpu_threads, BPF_MAP_TYPE_LRU_HASH, PKBPF_GPU_THREADS, __u32, struct pkbpf_gpu_thread);
-GPU_TABLE(gpu_blocks, BPF_MAP_TYPE_HASH, PKBPF_GPU_BLOCKS, struct pkbpf_gpu_block_key,
-	  struct pkbpf_gpu_block);
-/* Names of kernels of programs that have ended leave it. */
-GPU_TABLE(gpu_kernels, BPF_MAP_TYPE_LRU_HASH, PKBPF_GPU_KERNELS, struct pkbpf_gpu_kernel_key,
-	  struct pkbpf_gpu_kernel);
-GPU_TABLE(gpu_rows, BPF_MAP_TYPE_HASH, PKBPF_GPU_ROWS, struct pkbpf_gpu_row_key,
-	  struct pkbpf_gpu_row);
-/* Of what found no room there, by process and function. */
-GPU_TABLE(gpu_other_rows, BPF_MAP_TYPE_HASH, PKBPF_GPU_OTHER_ROWS, struct pkbpf_gpu_row_key,
-	  struct pkbpf_gpu_row);
-/* Of SCRATCH_GPU. */
-GPU_TABLE(gpu_users, BPF_MAP_TYPE_PERCPU_ARRAY, 1, __u32, __u32);
-
-/* What a call adds to its rows. */
-struct gpu_sums {
-	__u64 ns, bytes, blocks, freed_bytes;
-	__u32 count, unmeasured, freed;
-	__u32 weight; /* calls for which each stands */
-};
-
-static __always_inline struct pkbpf_gpu_row *row_in(void *table,
-						    const struct pkbpf_gpu_row_key *key)
-{
-	struct pkbpf_gpu_row *known = bpf_map_lookup_elem(table, key), first = {};
-
-	if (known)
-		return known;
-	bpf_get_current_comm(first.comm, sizeof(first.comm));
-	bpf_map_update_elem(table, key, &first, BPF_NOEXIST);
-	return bpf_map_lookup_elem(table, key);
-}
-
-/* A function of its own: its stack is not above that of unwinding. Before 6.12 all functions on the
- * way down have 512 bytes. */
-static __noinline int row_add(struct pkbpf_gpu_row_key *key, const struct gpu_sums *sums)
-{
-	__u64 weight = key->what == PKBPF_GPU_STACK ? sums->weight : 1;
-	struct pkbpf_gpu_row *row;
-
-	key->epoch = gpu_control.epoch;
-	row = row_in(&gpu_rows, key);
-	if (!row && key->what == PKBPF_GPU_STACK) {
-		counter_add(PKBPF_COUNTER_GPU_STACKS_FULL, sums->count * weight);
-		return 0;
-	}
-	if (!row) {
-		key->detail = PKBPF_GPU_OTHERS;
-		row = row_in(&gpu_other_rows, key);
-	}
-	if (!row) {
-		counter_add(PKBPF_COUNTER_GPU_CALLS_LOST, sums->count);
-		return 0;
-	}
-	if (sums->count)
-		__sync_fetch_and_add(&row->count, sums->count * weight);
-	if (sums->count && key->what == PKBPF_GPU_STACK)
-		__sync_fetch_and_add(&row->samples, 1);
-	if (sums->unmeasured)
-		__sync_fetch_and_add(&row->unmeasured, sums->unmeasured * weight);
-	if (sums->bytes)
-		__sync_fetch_and_add(&row->bytes, sums->bytes * weight);
-	if (sums->blocks)
-		__sync_fetch_and_add(&row->blocks, sums->blocks * weight);
-	if (sums->freed) {
-		__sync_fetch_and_add(&row->freed, sums->freed * weight);
-		__sync_fetch_and_add(&row->freed_bytes, sums->freed_bytes * weight);
-	}
-	if (sums->ns) {
-		__sync_fetch_and_add(&row->ns, sums->ns * weight);
-		if (sums->ns > row->max_ns)
-			row->max_ns = sums->ns;
-	}
-	return 0;
-}
-
-/* Adds to the row of all calls, and to that of the stack, if it was read. */
-static __always_inline void count_call(__u32 pid, const struct pkbpf_gpu_thread *call,
-				       struct gpu_sums *sums)
-{
-	struct pkbpf_gpu_row_key key = {
-		.detail = call->detail, .pid = pid, .pair = call->pair, .what = PKBPF_GPU_SUM};
-
-	sums->weight = call->weight;
-	row_add(&key, sums);
-	if (!call->weight)
-		return;
-	key.detail = call->detail;
-	key.stack_id = call->stack_id;
-	key.what = PKBPF_GPU_STACK;
-	row_add(&key, sums);
-}
 
 /* 0: this one is left out. */
 static __always_inline __u32 choose_weight(__u32 pair)
@@ -144,91 +36,7 @@ static __always_inline __u64 read_stack(struct pt_regs *ctx, __u64 pid_tgid)
 	return stack_id;
 }
 
-static __always_inline __u64 user_word(__u64 address)
-{
-	__u64 value = 0;
-
-	bpf_probe_read_user(&value, sizeof(value), (void *)address);
-	return value;
-}
-
 #if defined(__TARGET_ARCH_x86)
-
-/* x, y and z of a grid. */
-static __always_inline __u64 blocks_of(__u64 x, __u64 y, __u64 z)
-{
-	return (__u64)(__u32)x * (__u32)y * (__u32)z;
-}
-
-static __always_inline void read_launch(struct pt_regs *ctx, __u32 shape,
-					struct pkbpf_gpu_thread *call)
-{
-	__u64 words[2] = {};
-
-	switch (shape) {
-	case PKBPF_GPU_KERNEL_DIM3:
-		call->detail = PT_REGS_PARM1(ctx);
-		call->bytes =
-			blocks_of(PT_REGS_PARM2(ctx), PT_REGS_PARM2(ctx) >> 32, PT_REGS_PARM3(ctx));
-		break;
-	case PKBPF_GPU_HANDLE_XYZ:
-		call->detail = PT_REGS_PARM1(ctx);
-		call->bytes = blocks_of(PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx), ctx->cx);
-		break;
-	default:
-		call->detail = PT_REGS_PARM2(ctx);
-		bpf_probe_read_user(words, sizeof(words), (void *)PT_REGS_PARM1(ctx));
-		call->bytes = blocks_of(words[0], words[0] >> 32, words[1]);
-		break;
-	}
-}
-
-static __always_inline void read_copy(struct pt_regs *ctx, __u32 pair,
-				      struct pkbpf_gpu_thread *call)
-{
-	__u64 way = PKBPF_GPU_WAY_OF(pair);
-
-	call->bytes = PT_REGS_PARM3(ctx);
-	switch (PKBPF_GPU_SHAPE_OF(pair)) {
-	case PKBPF_GPU_BYTES_3_KIND_4:
-		way = (__u32)ctx->cx;
-		break;
-	case PKBPF_GPU_BYTES_3_KIND_5:
-		way = (__u32)ctx->r8;
-		break;
-	case PKBPF_GPU_AREA_5_6_KIND_7:
-		call->bytes = ctx->r8 * ctx->r9;
-		way = (__u32)user_word(PT_REGS_SP(ctx) + 8);
-		break;
-	case PKBPF_GPU_WORDS_3:
-		call->bytes *= 4;
-		break;
-	}
-	call->detail = way > PKBPF_GPU_SET ? PKBPF_GPU_ANY_WAY : way;
-}
-
-static __always_inline void read_arguments(struct pt_regs *ctx, struct pkbpf_gpu_thread *call)
-{
-	call->first = PT_REGS_PARM1(ctx);
-	switch (PKBPF_GPU_GROUP_OF(call->pair)) {
-	case PKBPF_GPU_LAUNCH:
-		read_launch(ctx, PKBPF_GPU_SHAPE_OF(call->pair), call);
-		break;
-	case PKBPF_GPU_COPY:
-		read_copy(ctx, call->pair, call);
-		break;
-	case PKBPF_GPU_ALLOC:
-		call->bytes = PKBPF_GPU_SHAPE_OF(call->pair) == PKBPF_GPU_OUT_1_AREA_3_4
-				      ? PT_REGS_PARM3(ctx) * ctx->cx
-				      : PT_REGS_PARM2(ctx);
-		break;
-	case PKBPF_GPU_NAME:
-		call->name = PT_REGS_PARM3(ctx);
-		break;
-	}
-}
-
-/* ---- what calls leave behind ---- */
 
 static __noinline int name_kernel(__u32 pid, __u64 address, __u64 name)
 {
@@ -242,62 +50,14 @@ static __noinline int name_kernel(__u32 pid, __u64 address, __u64 name)
 		kernel.unread = name;
 		gpu_unread_names++;
 	}
-	if (length < 0 || length > 1)
-		bpf_map_update_elem(&gpu_kernels, &key, &kernel, BPF_ANY);
-	return 0;
-}
-
-static __noinline int keep_block(__u32 pid, const struct pkbpf_gpu_thread *call)
-{
-	struct pkbpf_gpu_block_key key = {.address = user_word(call->first), .pid = pid};
-	struct pkbpf_gpu_block block = {.bytes = call->bytes,
-					.stack_id = call->stack_id,
-					.pair = call->pair,
-					.weight = call->weight};
-
-	if (key.address && bpf_map_update_elem(&gpu_blocks, &key, &block, BPF_ANY))
-		counter_add(PKBPF_COUNTER_GPU_BLOCKS_FULL, 1);
-	return 0;
-}
-
-/* What was allocated before there were probes is not known. */
-static __noinline int free_block(__u32 pid, __u64 address)
-{
-	struct pkbpf_gpu_block_key key = {.address = address, .pid = pid};
-	struct pkbpf_gpu_row_key row_key = {.pid = pid, .what = PKBPF_GPU_SUM};
-	struct pkbpf_gpu_block *block = bpf_map_lookup_elem(&gpu_blocks, &key);
-	struct gpu_sums sums = {.freed = 1};
-	__u64 stack_id;
-
-	if (!block)
+	if (length >= 0 && length <= 1)
 		return 0;
-	row_key.pair = block->pair;
-	stack_id = block->stack_id;
-	sums.weight = block->weight;
-	sums.freed_bytes = block->bytes;
-	if (bpf_map_delete_elem(&gpu_blocks, &key))
-		return 0;
-	row_add(&row_key, &sums);
-	if (!sums.weight)
-		return 0;
-	row_key.detail = 0;
-	row_key.stack_id = stack_id;
-	row_key.what = PKBPF_GPU_STACK;
-	row_add(&row_key, &sums);
+	if (bpf_map_update_elem(&gpu_kernels, &key, &kernel, BPF_ANY))
+		counter_add(PKBPF_COUNTER_GPU_NAMES_FULL, 1);
+	else
+		gpu_kept_names++;
 	return 0;
 }
-
-static __noinline int count_error(__u32 pid, __u32 pair, __u32 code)
-{
-	struct pkbpf_gpu_row_key key = {
-		.detail = code, .pid = pid, .pair = pair, .what = PKBPF_GPU_ERROR};
-	struct gpu_sums sums = {.count = 1};
-
-	row_add(&key, &sums);
-	return 0;
-}
-
-/* ---- entries and exits ---- */
 
 static __always_inline bool is_alive(const struct pkbpf_gpu_thread *call, __u64 stack_pointer)
 {
@@ -305,17 +65,38 @@ static __always_inline bool is_alive(const struct pkbpf_gpu_thread *call, __u64 
 	       user_word(call->stack_pointer) == call->return_address;
 }
 
-/* Is the current call inside of one that was seen? */
-static __always_inline bool is_inside(struct pkbpf_gpu_thread *outer, __u32 pair,
-				      __u64 stack_pointer)
+/* Does the current call return into the code of another one? */
+static __always_inline bool returns_into(const struct pkbpf_gpu_thread *outer, __u64 stack_pointer)
 {
+	return user_word(stack_pointer) - outer->code < outer->code_bytes;
+}
+
+/* Is the current call inside of one that was seen? The return address of one that is held may stand
+ * there from before, where the stack has not been written to since. Of the same library only what
+ * that one calls itself is inside, and no driver calls a run-time. */
+static __always_inline bool is_inside(struct pkbpf_gpu_thread *outer,
+				      const struct pkbpf_span_site *site, struct pt_regs *ctx)
+{
+	__u64 stack_pointer = PT_REGS_SP(ctx);
+	__u32 pair = site->pair;
+
 	if (!is_alive(outer, stack_pointer))
 		return false;
-	/* A launch launches once: what follows is inside of that, or of another call of which the
-	 * return address may only seem to be there. */
+	if (outer->state == PKBPF_GPU_OPEN)
+		return true;
+	if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_LAYER_OF(outer->pair)) {
+		if (!returns_into(outer, stack_pointer))
+			return false;
+	} else if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_RUNTIME) {
+		return false;
+	}
+	/* A launch launches once: what follows is inside of that. */
 	if (outer->state == PKBPF_GPU_ONCE && PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_LAUNCH) {
+		outer->pair = pair;
 		outer->stack_pointer = stack_pointer;
 		outer->return_address = user_word(stack_pointer);
+		outer->code = PT_REGS_IP(ctx) - site->from_start;
+		outer->code_bytes = site->function_size;
 	}
 	return true;
 }
@@ -343,13 +124,13 @@ static __noinline int add_thread(__u32 tid)
 }
 
 /* The thread's entry, if what begins is no part of another call; NULL: it is, or no room. */
-static __always_inline struct pkbpf_gpu_thread *begin_call(struct pt_regs *ctx, __u32 pair,
-							   __u32 tid)
+static __always_inline struct pkbpf_gpu_thread *
+begin_call(struct pt_regs *ctx, const struct pkbpf_span_site *site, __u32 tid)
 {
 	struct pkbpf_gpu_thread *call = bpf_map_lookup_elem(&gpu_threads, &tid);
 
 	if (call)
-		return is_inside(call, pair, PT_REGS_SP(ctx)) ? NULL : call;
+		return is_inside(call, site, ctx) ? NULL : call;
 	add_thread(tid);
 	call = bpf_map_lookup_elem(&gpu_threads, &tid);
 	if (!call)
@@ -368,10 +149,12 @@ static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_s
 		name_kernel(pid_tgid >> 32, PT_REGS_PARM2(ctx), ctx->cx);
 		return;
 	}
-	call = begin_call(ctx, pair, (__u32)pid_tgid);
+	call = begin_call(ctx, site, (__u32)pid_tgid);
 	if (!call)
 		return;
 	call->pair = pair;
+	call->code = PT_REGS_IP(ctx) - site->from_start;
+	call->code_bytes = site->function_size;
 	call->detail = 0;
 	call->bytes = 0;
 	call->weight = 0;
@@ -387,12 +170,14 @@ static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_s
 		if (call->weight)
 			call->stack_id = read_stack(ctx, pid_tgid);
 	}
+	if (group == PKBPF_GPU_FREE)
+		take_block(pid_tgid >> 32, call);
 	if (call->state == PKBPF_GPU_OPEN) {
 		call->start_ns = bpf_ktime_get_ns();
 	} else if (group != PKBPF_GPU_NAME) {
 		count_now(pid_tgid >> 32, call);
 		if (group == PKBPF_GPU_FREE)
-			free_block(pid_tgid >> 32, call->first);
+			end_free(pid_tgid >> 32, call, 0);
 	}
 }
 
@@ -412,8 +197,13 @@ static __noinline int leave(struct pt_regs *ctx, __u32 pair, __u64 pid_tgid)
 	struct pkbpf_gpu_thread *call = bpf_map_lookup_elem(&gpu_threads, &tid);
 
 	if (!call || call->state != PKBPF_GPU_OPEN || call->pair != pair ||
-	    call->stack_pointer != PT_REGS_SP(ctx) || !call->return_address)
+	    call->stack_pointer != PT_REGS_SP(ctx) || !call->return_address) {
+		/* What ends inside of another call is a part of that. */
+		if (PKBPF_GPU_GROUP_OF(pair) != PKBPF_GPU_NAME &&
+		    (!call || !is_alive(call, PT_REGS_SP(ctx))))
+			counter_add(PKBPF_COUNTER_GPU_CALLS_BEFORE, 1);
 		return 0;
+	}
 	call->return_address = 0;
 	if (PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_NAME) {
 		if (!result)
@@ -426,8 +216,8 @@ static __noinline int leave(struct pt_regs *ctx, __u32 pair, __u64 pid_tgid)
 		count_error(pid, pair, result);
 	else if (PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_ALLOC)
 		keep_block(pid, call);
-	else if (PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_FREE)
-		free_block(pid, call->first);
+	if (PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_FREE)
+		end_free(pid, call, result);
 	return 0;
 }
 
@@ -452,12 +242,45 @@ int gpu_call(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The driver takes back what a process has. */
+SEC("?tp_btf/sched_process_exit")
+int gpu_exit(__u64 *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid;
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	bpf_map_delete_elem(&gpu_threads, &tid);
+	if (!BPF_CORE_READ(task, signal, live.counter))
+		forget_blocks(pid_tgid >> 32, true);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int gpu_exec(__u64 *ctx)
+{
+	forget_blocks(bpf_get_current_pid_tgid() >> 32, false);
+	return 0;
+}
+
 #else
 
 SEC("?uprobe")
 int gpu_call(struct pt_regs *ctx)
 {
 	(void)ctx;
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int gpu_exit(__u64 *ctx)
+{
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exec")
+int gpu_exec(__u64 *ctx)
+{
 	return 0;
 }
 

@@ -25,9 +25,10 @@ enum scratch_slot {
 	SCRATCH_MEMORY,
 	SCRATCH_NETWORK,
 	SCRATCH_SPAN,
-	SCRATCH_GPU,
+	SCRATCH_GPU, /* last: the loader leaves it out where nobody wants it */
 	SCRATCH_SLOTS,
 };
+_Static_assert(SCRATCH_GPU == SCRATCH_SLOTS - 1, "left out by the number of slots");
 
 /* Rows are packed into large values: a BPF array would round each 4-byte value up to 8, and a
  * search inside one value is plain loads. All sizes are set before the object is loaded. */

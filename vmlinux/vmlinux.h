@@ -164,6 +164,9 @@ struct css_set {
 };
 
 struct signal_struct {
+	struct {
+		int counter;
+	} live; /* threads that have not begun to exit */
 	unsigned long maxrss;
 	struct mm_struct *oom_mm;
 };

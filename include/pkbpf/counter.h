@@ -211,6 +211,13 @@ enum pkbpf_loss {
 	X(GPU_STACKS_FULL, PKBPF_LOSS_NOTE, "calls of GPU libraries without a stack (table full)") \
 	X(GPU_BLOCKS_FULL, PKBPF_LOSS_NOTE,                                                        \
 	  "allocations on GPUs whose end is not seen (table full): live memory is an upper bound") \
+	X(GPU_CALLS_BEFORE, PKBPF_LOSS_NOTE,                                                       \
+	  "calls of GPU libraries that began before they could be seen (not counted)")             \
+	X(GPU_CALLS_OPEN, PKBPF_LOSS_NOTE,                                                         \
+	  "calls of GPU libraries that had not returned at the end (not counted)")                 \
+	X(GPU_NAMES_FULL, PKBPF_LOSS_NOTE, "names of GPU kernels not kept (table full)")           \
+	X(GPU_USERS_UNTIMED, PKBPF_LOSS_NOTE,                                                      \
+	  "users of GPUs whose driver counts no time (they have none in any figure)")              \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
 	  "may be off by as much)")                                                                \

@@ -41,6 +41,15 @@ enum pkbpf_gpu_shape {
 	PKBPF_GPU_ADDRESS_1,	   /* free(address) */
 	PKBPF_GPU_REGISTER,	   /* register(handle, host function, ..., name) */
 	PKBPF_GPU_OUT_1_NAME_3,	   /* find(&handle, module, name) */
+	PKBPF_GPU_BYTES_5,	   /* copy(to, device, from, device, bytes) */
+	PKBPF_GPU_PARAMS_3D,	   /* copy(cudaMemcpy3DParms *) */
+	PKBPF_GPU_PARAMS_PEER_3D,  /* copy(cudaMemcpy3DPeerParms *) */
+	PKBPF_GPU_DRIVER_2D,	   /* copy(CUDA_MEMCPY2D *) */
+	PKBPF_GPU_DRIVER_3D,	   /* copy(CUDA_MEMCPY3D *) */
+	PKBPF_GPU_HANDLE_THREADS,  /* launch(handle, threads x, y, z, of a block x, y, z, ...) */
+	PKBPF_GPU_OUT_1_HANDLE_2,  /* allocate(&handle, bytes) */
+	PKBPF_GPU_HANDLE_1,	   /* free(handle) */
+	PKBPF_GPU_RESET,	   /* frees all that the process has */
 	PKBPF_GPU_SHAPES,
 };
 
@@ -55,13 +64,31 @@ enum pkbpf_gpu_way {
 	PKBPF_GPU_WAYS,
 };
 
+/* A run-time calls the driver; neither calls itself by functions that programs call, but for a
+ * launch. */
+enum pkbpf_gpu_layer {
+	PKBPF_GPU_RUNTIME,
+	PKBPF_GPU_DRIVER,
+};
+
 /* What the site of a probe says about its function, in struct pkbpf_span_site.pair. */
-#define PKBPF_GPU_SITE(call, group, shape, way)                                                    \
-	((__u32)(call) | (__u32)(group) << 12 | (__u32)(shape) << 16 | (__u32)(way) << 24)
+#define PKBPF_GPU_SITE(call, group, shape, way, layer)                                             \
+	((__u32)(call) | (__u32)(group) << 12 | (__u32)(shape) << 16 | (__u32)(way) << 24 |        \
+	 (__u32)(layer) << 31)
 #define PKBPF_GPU_CALL_OF(pair)	 ((pair)&0xfff)
 #define PKBPF_GPU_GROUP_OF(pair) ((pair) >> 12 & 0xf)
 #define PKBPF_GPU_SHAPE_OF(pair) ((pair) >> 16 & 0xff)
-#define PKBPF_GPU_WAY_OF(pair)	 ((pair) >> 24)
+#define PKBPF_GPU_WAY_OF(pair)	 ((pair) >> 24 & 0x7f)
+#define PKBPF_GPU_LAYER_OF(pair) ((pair) >> 31)
+
+/* Memory that an allocation returned. */
+struct pkbpf_gpu_block {
+	__u64 bytes;
+	__u64 stack_id;
+	__u64 time_ns;
+	__u32 pair;
+	__u32 weight; /* of the stack; 0: it was not read */
+};
 
 /* The outermost call of a thread that has not ended. */
 struct pkbpf_gpu_thread {
@@ -75,7 +102,11 @@ struct pkbpf_gpu_thread {
 	__u32 pair;
 	__u32 weight; /* of its stack; 0: not read */
 	__u32 state;
-	__u32 reserved;
+	__u32 has_freed;
+	/* Where the code of its function begins, and its size; 0: not known. */
+	__u64 code;
+	__u64 code_bytes;
+	struct pkbpf_gpu_block freed; /* what it frees, until it has */
 };
 
 enum {
@@ -116,17 +147,15 @@ struct pkbpf_gpu_row {
 };
 
 struct pkbpf_gpu_block_key {
-	__u64 address;
+	__u64 address; /* or handle */
 	__u32 pid;
-	__u32 reserved;
+	__u32 is_handle;
 };
 
-/* Memory that an allocation returned. */
-struct pkbpf_gpu_block {
-	__u64 bytes;
-	__u64 stack_id;
-	__u32 pair;
-	__u32 weight; /* of the stack; 0: it was not read */
+/* Since when a process has none of the blocks that it had. */
+struct pkbpf_gpu_reset {
+	__u64 time_ns;
+	__u64 has_ended;
 };
 
 #define PKBPF_GPU_KERNEL_NAME 160
@@ -147,7 +176,8 @@ struct pkbpf_gpu_kernel {
 #define PKBPF_GPU_OTHER_ROWS	 1024
 #define PKBPF_GPU_BLOCKS	 65536
 #define PKBPF_GPU_THREADS	 8192
-#define PKBPF_GPU_KERNELS	 8192
+#define PKBPF_GPU_KERNELS	 32768
+#define PKBPF_GPU_RESETS	 1024
 #define PKBPF_GPU_FUNCTION_BYTES 40
 
 /* ---- records ---- */

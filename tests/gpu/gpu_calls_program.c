@@ -2,7 +2,8 @@
 /*
  * Calls the stand-ins of CUDA's libraries a known number of times, and prints what it did, by its
  * own clock. With RUNTIME it launches by the run-time, as nvcc compiles <<<>>>; without, by the
- * driver. usage: gpu_calls ROUNDS [GATE], which waits until it can read a line
+ * driver. usage: gpu_calls ROUNDS [GATE [GATE]], which waits until it can read a line, before the
+ * calls, and before it ends
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,12 @@
 #include "gpu_stand_in.h"
 
 #define LAUNCHES 40
-#define BYTES	 (4UL << 20)
+#ifdef RUNTIME
+#define BELOW 10
+#else
+#define BELOW 0
+#endif
+#define BYTES (4UL << 20)
 
 struct grid {
 	unsigned int x, y, z;
@@ -30,6 +36,11 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *st
 int cudaDeviceSynchronize(void);
 int cudaStreamSynchronize(void *stream);
 int cudaGraphLaunch(void *graph, void *stream);
+int cudaMallocFromPoolAsync(void **address, size_t bytes, void *pool, void *stream);
+int cudaDeviceReset(void);
+int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+			void *stream);
+int cudaMemcpy3DAsync(const void *parameters, void *stream);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name,
 			    int limit, void *a, void *b, void *c, void *d, int *e);
 
@@ -57,6 +68,26 @@ __attribute__((constructor)) static void register_kernels(void)
 			       NULL, NULL);
 	__cudaRegisterFunction(NULL, (const char *)add, NULL, "_ZN4math3addEPfS0_", -1, NULL, NULL,
 			       NULL, NULL, NULL);
+}
+
+/* Copies where the return address of a launch that has ended still stands on the stack. */
+__attribute__((noinline)) static void copy_below_a_launch(void *memory, char *host)
+{
+	volatile char room[2048];
+
+	room[0] = 1;
+	sink += cudaMemcpyAsync(memory, host, 100, 5, NULL) + room[0];
+	scale();
+}
+
+/* As struct cudaMemcpy3DParms: 3 x 4 x 5 bytes from a device to the host, 64 from device to device.
+ */
+static void copy_in_other_ways(void *memory)
+{
+	unsigned long parameters[20] = {[16] = 3, [17] = 4, [18] = 5, [19] = 2};
+
+	sink += cudaMemcpy3DAsync(parameters, NULL);
+	sink += cudaMemcpyPeerAsync(memory, 0, memory, 1, 64, NULL);
 }
 
 static int allocate(void **address, size_t bytes)
@@ -168,18 +199,28 @@ static long queue_ns(void)
 	return ns;
 }
 
+static void wait_for_line(int wanted)
+{
+	char line[16];
+
+	if (!wanted)
+		return;
+	puts("ready");
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 1;
-	char *host = malloc(BYTES), line[16];
+	char *host = malloc(BYTES);
 	void *memory, *other;
+#ifdef RUNTIME
+	void *pooled;
+#endif
 
-	if (argc > 2) {
-		puts("ready");
-		fflush(stdout);
-		if (!fgets(line, sizeof(line), stdin))
-			return 1;
-	}
+	wait_for_line(argc > 2);
 #ifndef RUNTIME
 	if (cuModuleGetFunction(&scale_handle, NULL, "_Z5scalePfi") ||
 	    cuModuleGetFunction(&add_handle, NULL, "_ZN4math3addEPfS0_"))
@@ -193,12 +234,23 @@ int main(int argc, char **argv)
 		train_step(memory, host);
 	sink += copy_from(host, memory, BYTES / 2);
 #ifdef RUNTIME
-	sink += cudaMemcpyAsync(memory, host, 100, 1, NULL);
 	sink += cudaGraphLaunch(NULL, NULL);
+	for (int i = 0; i < BELOW; i++) {
+		scale();
+		copy_below_a_launch(memory, host);
+	}
+	copy_in_other_ways(memory);
+	sink += cudaMallocFromPoolAsync(&pooled, BYTES, NULL, NULL);
 #endif
 	sink += release(other);
+#ifdef RUNTIME
+	/* The device has nothing then. */
+	sink += cudaDeviceReset();
+#endif
+	memory = keep_memory(BYTES / 4);
+	wait_for_line(argc > 3);
 	printf("{\"scale\": %d, \"add\": %d, \"copy_ns\": %ld, \"spin_ns\": %ld, \"sleep_ns\": "
 	       "%ld, \"queue_ns\": %ld}\n",
-	       rounds * LAUNCHES, rounds, copy_ns, spin_ns, sleep_ns, queue_ns());
+	       rounds * LAUNCHES + 2 * BELOW, rounds, copy_ns, spin_ns, sleep_ns, queue_ns());
 	return 0;
 }

@@ -37,20 +37,30 @@ assert sum(r["calls"] for r in calls["functions"] if r["group"] == "launch") == 
 up = one("copy", direction="host to device", function=prefix + ("Memcpy" if runtime else "MemcpyHtoD"))
 assert (up["calls"], up["bytes"]) == (rounds, rounds * 4 * MIB), up
 near(up, truth["copy_ns"])
-down = one("copy", direction="device to host")
+down = one("copy", direction="device to host", function=prefix + ("Memcpy" if runtime else "MemcpyDtoH"))
 assert (down["calls"], down["bytes"]) == (1, 2 * MIB), down
 spin = one("wait", function=prefix + ("DeviceSynchronize" if runtime else "CtxSynchronize"))
 sleep = one("wait", function=prefix + "StreamSynchronize")
 assert spin["calls"] == sleep["calls"] == rounds, (spin, sleep)
 near(spin, truth["spin_ns"])
 near(sleep, truth["sleep_ns"])
-memory = one("allocation")
-assert (memory["calls"], memory["bytes"], memory["freed"], memory["live_bytes"]) == (3, 16 * MIB, 1, 4 * MIB), memory
-assert one("free")["calls"] == 1
+# One was freed, the device was reset, and the process has ended: the driver has taken the rest.
+memory = one("allocation", function=prefix + ("Malloc" if runtime else "MemAlloc"))
+assert (memory["calls"], memory["bytes"], memory["freed"], memory["live_bytes"]) == (4, 17 * MIB, 1, 0), memory
+assert one("free", function=prefix + ("Free" if runtime else "MemFree"))["calls"] == 1
 errors = {(e["function"], e["code"]): e["calls"] for e in calls["errors"]}
 if runtime:
     assert errors == {("cudaMalloc", 2): 1, ("cudaMemcpy", 21): rounds}, errors
-    assert one("copy", function="cudaMemcpyAsync")["bytes"] == 100
+    # A launch that has ended has its return address on the stack above these.
+    below = one("copy", function="cudaMemcpyAsync")
+    assert (below["calls"], below["bytes"], below["direction"]) == (10, 1000, "unknown"), below
+    solid = one("copy", function="cudaMemcpy3DAsync")
+    assert (solid["bytes"], solid["direction"]) == (60, "device to host"), solid
+    peer = one("copy", function="cudaMemcpyPeerAsync")
+    assert (peer["bytes"], peer["direction"]) == (64, "device to device"), peer
+    pool = one("allocation", function="cudaMallocFromPoolAsync")
+    assert (pool["calls"], pool["bytes"], pool["freed"], pool["live_bytes"]) == (1, 4 * MIB, 0, 0), pool
+    assert one("free", function="cudaDeviceReset")["calls"] == 1
     assert one("graph")["calls"] == 1
 else:
     assert errors == {("cuMemAlloc", 2): 1}, errors
@@ -63,15 +73,18 @@ def leads(stack, *names):
     return any(all(n in frames[i + j] for j, n in enumerate(names)) for i in range(len(frames)))
 stacks = calls["stacks"]
 launches = [s for s in stacks if s["group"] == "launch"]
-good = sum(s["samples"] for s in launches if leads(s, "aunchKernel", s["kernel"].split("::")[-1], "train_step", "main"))
+def is_good(stack, callers=("train_step", "copy_below_a_launch", "main")):
+    return any(leads(stack, "aunchKernel", stack["kernel"].split("::")[-1], c) for c in callers) and leads(stack, "main")
+good = sum(s["samples"] for s in launches if is_good(s))
 assert good >= 0.99 * sum(s["samples"] for s in launches) > 0, launches
 waits = [s for s in stacks if s["group"] == "wait"]
 assert sum(s["calls"] for s in waits if leads(s, "ynchronize", "train_step", "main")) == 2 * rounds, waits
 # One in 16: as many as it stands for, within five standard deviations.
 stand_for, all_launches = sum(s["calls"] for s in launches), truth["scale"] + truth["add"]
 assert abs(stand_for - all_launches) <= 5 * (15 * all_launches) ** 0.5, (stand_for, all_launches)
-live = [s for s in stacks if s["group"] == "allocation" and s["live_bytes"]]
-assert sum(s["live_bytes"] for s in live) == 4 * MIB and all(leads(s, "allocate", "keep_memory", "main") for s in live), live
+kept = [s for s in stacks if s["group"] == "allocation" and s["function"] == memory["function"]]
+assert sum(s["bytes"] for s in kept) == 17 * MIB and not any(s["live_bytes"] for s in kept), kept
+assert sum(s["bytes"] for s in kept if leads(s, "allocate", "keep_memory", "main")) == 17 * MIB, kept
 CHECK
 
 run() {
@@ -81,8 +94,8 @@ run() {
 	checker check.py "$2" 5 "$3" "$4" "$5"
 }
 run "the run-time, which calls the driver" gpu_runtime cuda scale math::add
-grep -q '^ *205 launches, 1 graph call, 12 copies of 22.0 MiB' out.txt || fail "the text lacks it: $(grep -A9 '^GPU calls' out.txt)"
-grep -q ',cudaLaunchKernel,scale,,200,200,0,0,0,0,0,1600,' out.gpu-calls.csv || fail "$(cat out.gpu-calls.csv)"
+grep -q '^ *225 launches, 1 graph call, 23 copies of 22.0 MiB' out.txt || fail "the text lacks it: $(grep -A9 '^GPU calls' out.txt)"
+grep -q ',cudaLaunchKernel,scale,,220,220,0,0,0,0,0,1760,' out.gpu-calls.csv || fail "$(cat out.gpu-calls.csv)"
 "$pkbpf" report -q out.pkbpf -o again.json >said 2>&1 || fail "report: status $?"
 checker - <<'CHECK'
 import json
@@ -138,6 +151,57 @@ def has(stack, *names):
     return all(any(n in f for f in frames) for n in names)
 good = sum(s["samples"] for s in launches if has(s, "cudaLaunchKernel", "forward", "train_epoch", "<module>"))
 assert good >= 0.99 * sum(s["samples"] for s in launches) > 0, launches
+CHECK
+
+begin "calls beyond either end, and memory of a process that lives"
+cat >waits.py <<'PROGRAM'
+import ctypes, os, sys, threading, time
+cuda = ctypes.CDLL("./libcudart.so.12")
+ends, memory = [os.pipe(), os.pipe()], ctypes.c_void_p()
+def wait(number):
+    thread = threading.Thread(target=cuda.cudaEventSynchronize, args=(ctypes.c_void_p(ends[number][0]),))
+    thread.start()
+    while "pipe_read" not in open(f"/proc/self/task/{thread.native_id}/wchan").read():
+        pass
+    return thread
+before = wait(0)
+print("ready", flush=True)
+sys.stdin.readline()
+os.write(ends[0][1], b"x")
+before.join()
+cuda.cudaMalloc(ctypes.byref(memory), 3 << 20)
+after = wait(1)
+# The profiler hears nobody in its first moment.
+while time.process_time() < 0.5:
+    pass
+print("open", flush=True)
+sys.stdin.readline()
+os.write(ends[1][1], b"x")
+after.join()
+PROGRAM
+rm -f go ready && mkfifo go
+python3 waits.py <go >ready &
+python=$!
+exec 7>go
+wait_until 60 grep -q ready ready || give_up "Python does not start"
+"$pkbpf" -v -e cpu --gpu-calls -p $python -o out.json >said 2>&1 7>&- &
+profiler=$!
+wait_until 60 profiling said || give_up "it does not begin: $(cat said)"
+echo one >&7
+wait_until 60 grep -q open ready || give_up "Python does not go on"
+kill -INT $profiler
+wait $profiler || fail "status $?: $(cat said)"
+echo two >&7
+exec 7>&-
+wait $python
+checker - <<'CHECK'
+import json
+report = json.load(open("out.json"))
+counters = {c["name"]: c["count"] for c in report["counters"]}
+assert (counters.get("GPU_CALLS_BEFORE"), counters.get("GPU_CALLS_OPEN")) == (1, 1), counters
+[row] = [r for r in report["gpu_calls"]["functions"] if r["group"] == "allocation"]
+assert (row["calls"], row["live_bytes"], row["freed"]) == (1, 3 << 20, 0), row
+assert not [r for r in report["gpu_calls"]["functions"] if r["group"] == "wait"], report["gpu_calls"]
 CHECK
 
 begin "commands that do not record them say so"

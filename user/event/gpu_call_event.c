@@ -17,6 +17,11 @@ int gpu_call_event_check(const struct pkbpf_event_header *header)
 	return 0;
 }
 
+bool gpu_kernel_name_is_cut(const char *name)
+{
+	return strlen(name) >= PKBPF_GPU_KERNEL_NAME - 1;
+}
+
 int gpu_call_event_encode(struct event_buffer *buffer, const struct pkbpf_event_gpu_call *call)
 {
 	struct pkbpf_event_gpu_call *record = event_buffer_add(

@@ -60,12 +60,20 @@ static bool is_time_told(const struct drm_fdinfo *info)
 	return false;
 }
 
-size_t drm_clients_count(const struct drm_clients *clients, size_t *ret_without_time)
+/* NVIDIA's library tells of those of its driver. */
+static bool has_another_source(const struct drm_fdinfo *info)
 {
-	*ret_without_time = 0;
+	return strncmp(info->driver, "nvidia", 6) == 0;
+}
+
+static uint64_t count_untimed(const struct drm_clients *clients)
+{
+	uint64_t count = 0;
+
 	array_foreach(&clients->items, client)
-		*ret_without_time += !is_time_told(&client->before);
-	return clients->items.count;
+		count += client->holder && !is_time_told(&client->before) &&
+			 !has_another_source(&client->before);
+	return count;
 }
 
 /* ---- descriptors of processes ---- */
@@ -417,6 +425,7 @@ void drm_clients_look(struct drm_clients *clients, uint64_t now_ns, uint64_t sin
 	array_foreach(&sums.items, sum)
 		take_sum(look, sum, since_ns);
 	array_free(&sums.items);
+	look->untimed = count_untimed(clients);
 	for (uint32_t i = 0; since_ns && i < look->device_count; i++)
 		mark_idle(look, i);
 	if (is_scan)

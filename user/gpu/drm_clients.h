@@ -22,12 +22,11 @@ struct drm_clients *drm_clients_new(const char *root);
  * begin, but no more than since the processes were last looked through. A counter that goes back is
  * taken to catch up, as its documentation has it, and counts nothing until it does. What a client
  * that has ended used after the last look is not known; it is counted in look->ended. since_ns:
- * that have passed since the last look; 0: it is the first.
+ * that have passed since the last look; 0: it is the first. Clients whose driver counts no time are
+ * in look->untimed.
  */
 void drm_clients_look(struct drm_clients *clients, uint64_t now_ns, uint64_t since_ns,
 		      struct gpu_look *look);
-/* Clients that there are; of them, those whose driver tells no engine's time. */
-size_t drm_clients_count(const struct drm_clients *clients, size_t *ret_without_time);
 void drm_clients_free(struct drm_clients *clients);
 
 #endif

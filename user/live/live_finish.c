@@ -109,6 +109,7 @@ static void hand_gpus(struct live_capture *live, const struct live_edge *end,
 
 	info->counters[PKBPF_COUNTER_GPU_CLIENTS_ENDED] = figures->ended;
 	info->counters[PKBPF_COUNTER_GPU_LEFT_OUT] = figures->left_out;
+	info->counters[PKBPF_COUNTER_GPU_USERS_UNTIMED] = figures->untimed;
 	gpu_list_done(list);
 	*list = figures->list;
 	figures->list = (struct gpu_list){.devices.count = 0};

@@ -156,6 +156,8 @@ static void take_look(struct live_gpu *gpu, const struct gpu_look *look, const s
 			take_use(gpu, use, (uint32_t)numbers[use->device], span);
 	gpu->figures.ended += look->ended;
 	gpu->figures.left_out += look->left_out;
+	if (look->untimed > gpu->figures.untimed)
+		gpu->figures.untimed = look->untimed;
 }
 
 static void look_now(struct live_gpu *gpu, uint64_t now_ns)

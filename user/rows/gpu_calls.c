@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "event/gpu_call_event.h"
 #include "symbol/stub_name.h"
 
 /* Launches have no time: they come last. */
@@ -116,19 +117,33 @@ const char *gpu_call_way(const struct gpu_call *call)
 		       : "";
 }
 
+static const struct frame *frame_of(const struct profile *profile, uint32_t stack)
+{
+	const uint32_t *frames;
+	size_t count = 0;
+
+	if (stack == GPU_CALL_NO_STACK || stack >= profile_stack_count(profile))
+		return NULL;
+	frames = profile_stack(profile, stack, &count);
+	return count ? profile_frame(profile, frames[0]) : NULL;
+}
+
+static bool has_symbol(const struct profile *profile, uint32_t stack)
+{
+	const struct frame *frame = frame_of(profile, stack);
+
+	return frame && frame->symbol.line_count;
+}
+
 static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
 			 uint32_t stack)
 {
+	const struct frame *frame = frame_of(profile, stack);
 	const struct symbol *symbol;
-	const uint32_t *frames;
-	size_t count;
 
-	if (stack == GPU_CALL_NO_STACK || stack >= profile_stack_count(profile))
+	if (!frame)
 		return false;
-	frames = profile_stack(profile, stack, &count);
-	if (!count)
-		return false;
-	symbol = &profile_frame(profile, frames[0])->symbol;
+	symbol = &frame->symbol;
 	if (symbol->line_count)
 		stub_name(symbol->lines[symbol->line_count - 1].function, text, GPU_CALL_TEXT_SIZE);
 	else if (symbol->module)
@@ -136,8 +151,21 @@ static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *pr
 			 symbol->module_address);
 	else
 		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel at 0x%" PRIx64 "]",
-			 profile_frame(profile, frames[0])->location.address);
+			 frame->location.address);
 	return true;
+}
+
+/* Of a name that was too long the symbol of the code may have the rest; a handle tells those with
+ * the same beginning apart. */
+static void cut_name(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
+		     const struct gpu_call *call, const char *name)
+{
+	if (has_symbol(profile, call->kernel) && name_of_code(text, profile, call->kernel))
+		return;
+	if (call->detail)
+		snprintf(text, GPU_CALL_TEXT_SIZE, "%s... [0x%" PRIx64 "]", name, call->detail);
+	else
+		snprintf(text, GPU_CALL_TEXT_SIZE, "%s...", name);
 }
 
 const char *gpu_call_kernel(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
@@ -150,7 +178,9 @@ const char *gpu_call_kernel(char text[GPU_CALL_TEXT_SIZE], const struct profile 
 		return text;
 	if (call->detail == PKBPF_GPU_OTHERS)
 		return strcpy(text, "[other kernels]");
-	if (name[0])
+	if (name[0] && gpu_kernel_name_is_cut(name))
+		cut_name(text, profile, call, name);
+	else if (name[0])
 		stub_name(name, text, GPU_CALL_TEXT_SIZE);
 	else if (!name_of_code(text, profile, call->kernel))
 		snprintf(text, GPU_CALL_TEXT_SIZE, "[kernel 0x%" PRIx64 "]", call->detail);

@@ -89,6 +89,36 @@ static void figures_are_those_of_their_interval(void **state)
 	(void)state;
 }
 
+/* i915 before 5.19 and others know of clients, not of their time. */
+static void users_without_time_are_counted(void **state)
+{
+	struct live_gpu_figures figures;
+	struct live_gpu gpu;
+	struct temp_tree tree;
+
+	temp_tree_init(&tree);
+	temp_tree_folder(&tree, "dev/dri/by-path");
+	temp_tree_link(&tree, "proc/10/fd/3", "/dev/dri/renderD128");
+	set(&tree, "10000000\n", "1073741824\n", "50000\n", 100 * S);
+	temp_tree_file(&tree, "proc/11/comm", "viewer\n");
+	temp_tree_link(&tree, "proc/11/fd/3", "/dev/dri/renderD129");
+	temp_tree_file(&tree, "proc/11/fdinfo/3",
+		       "drm-driver: old\ndrm-pdev: 0000:04:00.0\ndrm-client-id: 5\n");
+	live_gpu_begin(&gpu, tree.root, NULL, S);
+	figures = live_gpu_cut(&gpu, 2 * S);
+	assert_int_equal(figures.untimed, 1);
+	gpu_list_done(&figures.list);
+	temp_tree_file(&tree, "proc/11/fdinfo/3",
+		       "drm-driver: nvidia-drm\ndrm-pdev: 0000:04:00.0\ndrm-client-id: 6\n");
+	gpu.next_ns = 0;
+	figures = live_gpu_cut(&gpu, 40 * S);
+	assert_int_equal(figures.untimed, 0);
+	live_gpu_done(&gpu);
+	gpu_list_done(&figures.list);
+	temp_tree_done(&tree);
+	(void)state;
+}
+
 static void a_device_that_shows_a_picture_is_none(void **state)
 {
 	struct live_gpu_figures figures;
@@ -112,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_those_of_their_interval),
+		cmocka_unit_test(users_without_time_are_counted),
 		cmocka_unit_test(a_device_that_shows_a_picture_is_none),
 	};
 

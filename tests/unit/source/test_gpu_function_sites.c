@@ -39,15 +39,27 @@ static void functions_fit_into_sites(void **state)
 	const struct gpu_function *function;
 
 	for (size_t i = 0; (function = gpu_function_at(i)); i++) {
-		uint32_t pair = PKBPF_GPU_SITE(i, function->group, function->shape, function->way);
+		uint32_t pair = PKBPF_GPU_SITE(i, function->group, function->shape, function->way,
+					       gpu_function_layer(function));
 
 		assert_int_equal(PKBPF_GPU_CALL_OF(pair), i);
 		assert_int_equal(PKBPF_GPU_GROUP_OF(pair), function->group);
 		assert_int_equal(PKBPF_GPU_SHAPE_OF(pair), function->shape);
 		assert_int_equal(PKBPF_GPU_WAY_OF(pair), function->way);
+		assert_int_equal(PKBPF_GPU_LAYER_OF(pair), gpu_function_layer(function));
 		assert_true(strlen(function->name) < PKBPF_GPU_FUNCTION_BYTES);
 		assert_ptr_equal(gpu_function_find(function->name), function);
 	}
+	(void)state;
+}
+
+static void the_driver_is_a_layer_of_its_own(void **state)
+{
+	assert_int_equal(gpu_function_layer(gpu_function_find("cuLaunchKernel")), PKBPF_GPU_DRIVER);
+	assert_int_equal(gpu_function_layer(gpu_function_find("cuMemRelease")), PKBPF_GPU_DRIVER);
+	assert_int_equal(gpu_function_layer(gpu_function_find("cudaMalloc")), PKBPF_GPU_RUNTIME);
+	assert_int_equal(gpu_function_layer(gpu_function_find("hipModuleLaunchKernel")),
+			 PKBPF_GPU_RUNTIME);
 	(void)state;
 }
 
@@ -148,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variants_are_their_function),
 		cmocka_unit_test(functions_fit_into_sites),
+		cmocka_unit_test(the_driver_is_a_layer_of_its_own),
 		cmocka_unit_test(each_function_has_its_places),
 		cmocka_unit_test(other_files_have_none),
 	};

@@ -27,3 +27,20 @@ int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_
 	}
 	return 0;
 }
+
+int kernel_counters_add(const struct bpf_map *map, enum pkbpf_counter counter, uint64_t amount)
+{
+	int cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ uint64_t *values = NULL;
+	uint32_t key = counter;
+
+	if (cpus <= 0)
+		return cpus;
+	values = calloc((size_t)cpus, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &key, values))
+		return -errno;
+	values[0] += amount;
+	return bpf_map_update_elem(bpf_map__fd(map), &key, values, BPF_ANY) ? -errno : 0;
+}

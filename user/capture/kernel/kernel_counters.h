@@ -11,5 +11,7 @@ struct bpf_map;
 
 /* Adds each counter, summed over CPUs, to ret_counters. */
 int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
+/* Adds to a counter that no program adds to. -errno. */
+int kernel_counters_add(const struct bpf_map *map, enum pkbpf_counter counter, uint64_t amount);
 
 #endif

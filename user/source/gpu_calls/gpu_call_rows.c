@@ -16,6 +16,7 @@
 #include "source/gpu_calls/gpu_functions.h"
 
 #define NAME_PAGE_BYTES 4096
+#define ANCESTORS_MAX	8
 
 struct keys {
 	ARRAY_OF(struct pkbpf_gpu_row_key) items;
@@ -59,20 +60,29 @@ static int send_kernel(const struct pkbpf_gpu_row_key *key, uint64_t now_ns,
 	return event_encode_stack(buffer, now_ns, &stack);
 }
 
+/* A child has what its parent had registered. */
 static void find_name(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key *key,
 		      struct pkbpf_event_gpu_call *record)
 {
 	struct pkbpf_gpu_kernel_key kernel_key = {.address = key->detail, .pid = key->pid};
 	struct pkbpf_gpu_kernel kernel;
 
-	if (bpf_map_lookup_elem(maps->kernels_fd, &kernel_key, &kernel) || kernel.unread)
-		return;
-	kernel.name[sizeof(kernel.name) - 1] = '\0';
-	snprintf(record->kernel, sizeof(record->kernel), "%s", kernel.name);
+	for (int i = 0; i < ANCESTORS_MAX && kernel_key.pid; i++) {
+		const struct process *process;
+
+		if (bpf_map_lookup_elem(maps->kernels_fd, &kernel_key, &kernel) == 0 &&
+		    !kernel.unread) {
+			kernel.name[sizeof(kernel.name) - 1] = '\0';
+			snprintf(record->kernel, sizeof(record->kernel), "%s", kernel.name);
+			return;
+		}
+		process = process_table_find(maps->processes, kernel_key.pid);
+		kernel_key.pid = process ? process->parent_pid : 0;
+	}
 }
 
-static int send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key *key,
-		const struct pkbpf_gpu_row *row, uint64_t now_ns, struct event_buffer *buffer)
+int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key *key,
+		      const struct pkbpf_gpu_row *row, uint64_t now_ns, struct event_buffer *buffer)
 {
 	const struct gpu_function *function = gpu_function_at(PKBPF_GPU_CALL_OF(key->pair));
 	struct pkbpf_event_gpu_call record = {
@@ -108,7 +118,7 @@ static int send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key
 		err = send_kernel(key, now_ns, buffer, &kernel_id);
 		record.kernel_id = kernel_id;
 		record.detail = 0;
-	} else if (is_kernel && record.kernel[0]) {
+	} else if (is_kernel && record.kernel[0] && !gpu_kernel_name_is_cut(record.kernel)) {
 		record.detail = 0;
 	}
 	return err ? err : gpu_call_event_encode(buffer, &record);
@@ -126,7 +136,7 @@ int gpu_call_rows_drain(const struct gpu_call_maps *maps, uint32_t until, uint64
 		if (err || (int32_t)(key->epoch - until) >= 0 ||
 		    bpf_map_lookup_elem(maps->rows_fd, key, &row))
 			continue;
-		err = send(maps, key, &row, now_ns, buffer);
+		err = gpu_call_row_send(maps, key, &row, now_ns, buffer);
 		if (err)
 			continue;
 		samples[PKBPF_GPU_GROUP_OF(key->pair) % PKBPF_GPU_GROUPS] += row.samples;

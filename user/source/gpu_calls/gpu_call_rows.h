@@ -5,12 +5,21 @@
 
 #include <stdint.h>
 
+#include <pkbpf/gpu_call.h>
+
 #include "event/encoder.h"
+#include "process/process_table.h"
 #include "source/source.h"
 
 struct gpu_call_maps {
 	int rows_fd, kernels_fd;
+	struct process_table *processes;
 };
+
+/* Sends one row. -ENOMEM. */
+int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key *key,
+		      const struct pkbpf_gpu_row *row, uint64_t now_ns,
+		      struct event_buffer *buffer);
 
 /* Sends rows of epochs before `until`, and deletes them. Adds the stacks that were read to
  * samples[group]. -ENOMEM; rows stay for the next time. */

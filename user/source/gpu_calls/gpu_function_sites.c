@@ -169,9 +169,16 @@ static int add_exits(struct search *search, const struct found_function *found, 
 	return 0;
 }
 
+static bool takes_later_arguments(enum pkbpf_gpu_shape shape)
+{
+	return shape == PKBPF_GPU_AREA_5_6_KIND_7 || shape == PKBPF_GPU_BYTES_3_KIND_5 ||
+	       shape == PKBPF_GPU_BYTES_5 || shape == PKBPF_GPU_HANDLE_THREADS;
+}
+
 /* Where the entry of a function gets its probe: before anything has changed its arguments. -1:
  * nowhere. */
-static int64_t entry_of(const struct search *search, const struct found_function *found)
+static int64_t entry_of(const struct search *search, const struct found_function *found,
+			uint64_t *ret_from_start)
 {
 	uint8_t code[CODE_BYTES];
 	uint64_t offset, left;
@@ -184,9 +191,9 @@ static int64_t entry_of(const struct search *search, const struct found_function
 		return -1;
 	place = probe_place_find(code, left);
 	/* That place may be behind a change of the fifth argument. */
-	if (place > ENDBR_BYTES && (found->function->shape == PKBPF_GPU_AREA_5_6_KIND_7 ||
-				    found->function->shape == PKBPF_GPU_BYTES_3_KIND_5))
+	if (place > ENDBR_BYTES && takes_later_arguments(found->function->shape))
 		place = 0;
+	*ret_from_start = place < 0 ? 0 : (uint64_t)place;
 	return place < 0 ? -1 : (int64_t)offset + place;
 }
 
@@ -200,7 +207,8 @@ static int add_function(struct search *search, const struct found_function *foun
 	struct gpu_function_sites *result = search->result;
 	const struct gpu_function *function = found->function;
 	size_t first = result->sites.items.count;
-	int64_t offset = entry_of(search, found);
+	uint64_t from_start;
+	int64_t offset = entry_of(search, found, &from_start);
 	struct region_site *site;
 	int err = 0;
 
@@ -218,6 +226,8 @@ static int add_function(struct search *search, const struct found_function *foun
 	if (err)
 		return err;
 	site = &result->sites.items.items[first];
+	site->description.from_start = from_start;
+	site->description.function_size = found->size;
 	result->count++;
 	site->description.role =
 		result->sites.items.count > first + 1 ? PKBPF_SITE_CALL : PKBPF_SITE_COUNT;
@@ -226,9 +236,9 @@ static int add_function(struct search *search, const struct found_function *foun
 		note(result->unmeasured_names, sizeof(result->unmeasured_names), found->name);
 	}
 	for (size_t i = first; i < result->sites.items.count; i++)
-		result->sites.items.items[i].description.pair =
-			PKBPF_GPU_SITE(function - gpu_function_at(0), function->group,
-				       function->shape, function->way);
+		result->sites.items.items[i].description.pair = PKBPF_GPU_SITE(
+			function - gpu_function_at(0), function->group, function->shape,
+			function->way, gpu_function_layer(function));
 	return 0;
 }
 

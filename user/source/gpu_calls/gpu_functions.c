@@ -27,6 +27,10 @@
 	{                                                                                          \
 		name, PKBPF_GPU_COPY, PKBPF_GPU_BYTES_3, PKBPF_GPU_##way                           \
 	}
+#define PEER(name)                                                                                 \
+	{                                                                                          \
+		name, PKBPF_GPU_COPY, PKBPF_GPU_BYTES_5, PKBPF_GPU_DEVICE_TO_DEVICE                \
+	}
 #define SET(name, shape)                                                                           \
 	{                                                                                          \
 		name, PKBPF_GPU_COPY, PKBPF_GPU_##shape, PKBPF_GPU_SET                             \
@@ -39,9 +43,17 @@
 	{                                                                                          \
 		name, PKBPF_GPU_FREE, PKBPF_GPU_ADDRESS_1, 0                                       \
 	}
+#define RELEASE(name)                                                                              \
+	{                                                                                          \
+		name, PKBPF_GPU_FREE, PKBPF_GPU_HANDLE_1, 0                                        \
+	}
 #define WAIT(name)                                                                                 \
 	{                                                                                          \
 		name, PKBPF_GPU_WAIT, PKBPF_GPU_PLAIN, 0                                           \
+	}
+#define RESET(name)                                                                                \
+	{                                                                                          \
+		name, PKBPF_GPU_FREE, PKBPF_GPU_RESET, 0                                           \
 	}
 #define NAMES(name, shape)                                                                         \
 	{                                                                                          \
@@ -62,15 +74,21 @@ static const struct gpu_function functions[] = {
 	LAUNCH("hipLaunchKernelExC", KERNEL_2),
 	DRIVER("hipModuleLaunchKernel", HANDLE_XYZ),
 	DRIVER("hipModuleLaunchCooperativeKernel", HANDLE_XYZ),
+	DRIVER("hipExtModuleLaunchKernel", HANDLE_THREADS),
+	DRIVER("hipHccModuleLaunchKernel", HANDLE_THREADS),
 
 	GRAPH("cudaGraphLaunch"),
 	GRAPH("cudaGraphInstantiate"),
 	GRAPH("cudaGraphInstantiateWithFlags"),
+	GRAPH("cudaGraphInstantiateWithParams"),
 	GRAPH("cuGraphLaunch"),
 	GRAPH("cuGraphInstantiate"),
 	GRAPH("cuGraphInstantiateWithFlags"),
+	GRAPH("cuGraphInstantiateWithParams"),
 	GRAPH("hipGraphLaunch"),
 	GRAPH("hipGraphInstantiate"),
+	GRAPH("hipGraphInstantiateWithFlags"),
+	GRAPH("hipGraphInstantiateWithParams"),
 
 	COPY("cudaMemcpy", BYTES_3_KIND_4),
 	COPY("cudaMemcpyAsync", BYTES_3_KIND_4),
@@ -80,6 +98,19 @@ static const struct gpu_function functions[] = {
 	COPY("cudaMemcpyToSymbolAsync", BYTES_3_KIND_5),
 	COPY("cudaMemcpyFromSymbol", BYTES_3_KIND_5),
 	COPY("cudaMemcpyFromSymbolAsync", BYTES_3_KIND_5),
+	COPY("cudaMemcpy3D", PARAMS_3D),
+	COPY("cudaMemcpy3DAsync", PARAMS_3D),
+	COPY("cudaMemcpy3DPeer", PARAMS_PEER_3D),
+	COPY("cudaMemcpy3DPeerAsync", PARAMS_PEER_3D),
+	PEER("cudaMemcpyPeer"),
+	PEER("cudaMemcpyPeerAsync"),
+	COPY("cuMemcpy2D", DRIVER_2D),
+	COPY("cuMemcpy2DAsync", DRIVER_2D),
+	COPY("cuMemcpy2DUnaligned", DRIVER_2D),
+	COPY("cuMemcpy3D", DRIVER_3D),
+	COPY("cuMemcpy3DAsync", DRIVER_3D),
+	PEER("cuMemcpyPeer"),
+	PEER("cuMemcpyPeerAsync"),
 	WAY("cuMemcpy", ANY_WAY),
 	WAY("cuMemcpyAsync", ANY_WAY),
 	WAY("cuMemcpyHtoD", HOST_TO_DEVICE),
@@ -93,6 +124,14 @@ static const struct gpu_function functions[] = {
 	COPY("hipMemcpyWithStream", BYTES_3_KIND_4),
 	COPY("hipMemcpy2D", AREA_5_6_KIND_7),
 	COPY("hipMemcpy2DAsync", AREA_5_6_KIND_7),
+	COPY("hipMemcpy3D", PARAMS_3D),
+	COPY("hipMemcpy3DAsync", PARAMS_3D),
+	COPY("hipMemcpyToSymbol", BYTES_3_KIND_5),
+	COPY("hipMemcpyToSymbolAsync", BYTES_3_KIND_5),
+	COPY("hipMemcpyFromSymbol", BYTES_3_KIND_5),
+	COPY("hipMemcpyFromSymbolAsync", BYTES_3_KIND_5),
+	PEER("hipMemcpyPeer"),
+	PEER("hipMemcpyPeerAsync"),
 	WAY("hipMemcpyHtoD", HOST_TO_DEVICE),
 	WAY("hipMemcpyHtoDAsync", HOST_TO_DEVICE),
 	WAY("hipMemcpyDtoH", DEVICE_TO_HOST),
@@ -107,16 +146,23 @@ static const struct gpu_function functions[] = {
 	SET("cuMemsetD32Async", WORDS_3),
 	SET("hipMemset", BYTES_3),
 	SET("hipMemsetAsync", BYTES_3),
+	SET("hipMemsetD8", BYTES_3),
+	SET("hipMemsetD8Async", BYTES_3),
+	SET("hipMemsetD32", WORDS_3),
+	SET("hipMemsetD32Async", WORDS_3),
 
 	ALLOC("cudaMalloc", OUT_1_BYTES_2),
 	ALLOC("cudaMallocManaged", OUT_1_BYTES_2),
 	ALLOC("cudaMallocAsync", OUT_1_BYTES_2),
+	ALLOC("cudaMallocFromPoolAsync", OUT_1_BYTES_2),
 	ALLOC("cudaMallocPitch", OUT_1_AREA_3_4),
 	ALLOC("cudaMallocHost", OUT_1_BYTES_2),
 	ALLOC("cudaHostAlloc", OUT_1_BYTES_2),
 	ALLOC("cuMemAlloc", OUT_1_BYTES_2),
 	ALLOC("cuMemAllocManaged", OUT_1_BYTES_2),
 	ALLOC("cuMemAllocAsync", OUT_1_BYTES_2),
+	ALLOC("cuMemAllocFromPoolAsync", OUT_1_BYTES_2),
+	ALLOC("cuMemCreate", OUT_1_HANDLE_2),
 	ALLOC("cuMemAllocPitch", OUT_1_AREA_3_4),
 	ALLOC("cuMemAllocHost", OUT_1_BYTES_2),
 	ALLOC("cuMemHostAlloc", OUT_1_BYTES_2),
@@ -124,7 +170,14 @@ static const struct gpu_function functions[] = {
 	ALLOC("hipMallocManaged", OUT_1_BYTES_2),
 	ALLOC("hipMallocAsync", OUT_1_BYTES_2),
 	ALLOC("hipExtMallocWithFlags", OUT_1_BYTES_2),
+	ALLOC("hipMallocFromPoolAsync", OUT_1_BYTES_2),
+	ALLOC("hipMallocPitch", OUT_1_AREA_3_4),
+	ALLOC("hipMemAllocPitch", OUT_1_AREA_3_4),
+	ALLOC("hipMemCreate", OUT_1_HANDLE_2),
 	ALLOC("hipHostMalloc", OUT_1_BYTES_2),
+	ALLOC("hipHostAlloc", OUT_1_BYTES_2),
+	ALLOC("hipMallocHost", OUT_1_BYTES_2),
+	ALLOC("hipMemAllocHost", OUT_1_BYTES_2),
 	FREE("cudaFree"),
 	FREE("cudaFreeAsync"),
 	FREE("cudaFreeHost"),
@@ -134,6 +187,16 @@ static const struct gpu_function functions[] = {
 	FREE("hipFree"),
 	FREE("hipFreeAsync"),
 	FREE("hipHostFree"),
+	FREE("hipFreeHost"),
+	RELEASE("cuMemRelease"),
+	RELEASE("hipMemRelease"),
+	RESET("cudaDeviceReset"),
+	RESET("cudaThreadExit"),
+	RESET("cuCtxDestroy"),
+	RESET("cuDevicePrimaryCtxReset"),
+	RESET("hipDeviceReset"),
+	RESET("hipCtxDestroy"),
+	RESET("hipDevicePrimaryCtxReset"),
 
 	WAIT("cudaDeviceSynchronize"),
 	WAIT("cudaThreadSynchronize"),
@@ -157,6 +220,16 @@ _Static_assert(sizeof(functions) / sizeof(functions[0]) < 0x1000, "12 bits of a 
 const struct gpu_function *gpu_function_at(size_t number)
 {
 	return number < ARRAY_SIZE(functions) ? &functions[number] : NULL;
+}
+
+enum pkbpf_gpu_layer gpu_function_layer(const struct gpu_function *function)
+{
+	const char *name = function->name;
+
+	/* "cuMalloc", not "cudaMalloc" */
+	return name[0] == 'c' && name[1] == 'u' && name[2] >= 'A' && name[2] <= 'Z'
+		       ? PKBPF_GPU_DRIVER
+		       : PKBPF_GPU_RUNTIME;
 }
 
 /* Of a later version, or with a stream of each thread. */

@@ -17,6 +17,8 @@ struct gpu_function {
 
 /* NULL: beyond the last one. */
 const struct gpu_function *gpu_function_at(size_t number);
+/* Which of them calls the other. */
+enum pkbpf_gpu_layer gpu_function_layer(const struct gpu_function *function);
 /* The function of this name or of one of its variants: _v2, _ptsz and the like. NULL: it is none
  * of them. */
 const struct gpu_function *gpu_function_find(const char *name);
