@@ -36,15 +36,18 @@ def of_order(name, part, found):
 
 
 def of_waits(name, row, found):
-    waits, queue = row.get("offcpu", {}), row.get("waiting", {}).get("runqueue_ns")
+    waits, queue, gpu = row.get("offcpu", {}), row.get("waiting", {}).get("runqueue_ns"), row.get("gpu", {})
     if "wall_ns" not in waits or queue is None:
         return
     slack = SLACK_NS * max(1, row.get("threads", {}).get("seen", 1))
     states = queue + sum(waits.get(state + "_ns", 0) for state in ("sleep", "disk", "uninterruptible", "stopped"))
+    # Waiting for a GPU is a state of its own, on a CPU and off it.
+    states += gpu.get("wait_ns", 0)
+    oncpu = waits["oncpu_ns"] + gpu.get("spin_ns", 0)
     if not near(states, waits["total_ns"], slack=slack):
         found.append(f"{name}: run queue and states are {states:.0f} ns, off-CPU time {waits['total_ns']}")
-    if not near(waits["oncpu_ns"] + waits["total_ns"], waits["wall_ns"], slack=slack):
-        found.append(f"{name}: on-CPU and off-CPU are {waits['oncpu_ns'] + waits['total_ns']} ns of {waits['wall_ns']}")
+    if not near(oncpu + waits["total_ns"], waits["wall_ns"], slack=slack):
+        found.append(f"{name}: on-CPU and off-CPU are {oncpu + waits['total_ns']} ns of {waits['wall_ns']}")
 
 
 def of_cpu(name, row, room_ns, found, slack=SLACK_NS, undivided_ns=0):

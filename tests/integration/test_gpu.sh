@@ -102,7 +102,11 @@ assert "NVML finds no device: Driver Not Loaded (9)" in missing, missing
 CHECK
 
 begin "a program that waits for its GPU, spinning and asleep"
-"$pkbpf" -q -e cpu,offcpu -F 499 --max-overhead 100 -o out.json -- "$workloads/gpu_waits" 80 >told 2>said || fail "status $?"
+"$pkbpf" -q -e cpu,offcpu -F 499 --max-overhead 100 --wait-states -o out.json -o out.folded -- "$workloads/gpu_waits" 80 >told 2>said ||
+	fail "status $?"
+grep -q '^gpu_waits;.*;cudaDeviceSynchronize;.*;\[gpu wait\] ' out.offcpu.folded || fail "no [gpu wait]: $(cat out.offcpu.folded)"
+grep -q '^gpu_waits;.*;cudaStreamSynchronize.*;\[gpu wait, spinning\] ' out.cpu.folded || fail "no spinning: $(cat out.cpu.folded)"
+grep 'compute' out.cpu.folded | grep 'gpu wait' && fail "work is taken for waiting"
 checker - <<'CHECK'
 import json
 computed, spun, slept = map(float, open("told").read().split())
@@ -114,7 +118,12 @@ bound = 4 * (0.75 * 0.25 / samples) ** 0.5 + 0.01
 assert abs(share - spun / (computed + spun)) < bound, (gpu, row["cpu"], computed, spun, bound)
 # The wait for a CPU after it is none for the GPU: beside others that compute most of what the program sees is that one.
 assert 0.95 * 80 * 8e-3 < gpu["wait_ns"] / 1e9 <= 1.02 * slept, (gpu, slept)
-assert gpu["wait_ns"] <= row["offcpu"]["sleep_ns"], row
+# A state of its own: the parts of the wall time add up to it.
+off = row["offcpu"]
+assert gpu["state_ns"] == gpu["spin_ns"] + gpu["wait_ns"], row
+parts = [off["oncpu_ns"], row["waiting"]["runqueue_ns"], off["sleep_ns"], off["disk_ns"], off["uninterruptible_ns"], off["stopped_ns"]]
+assert sum(parts) + gpu["state_ns"] == off["wall_ns"], (row, parts)
+assert off["sleep_ns"] < 0.05 * gpu["wait_ns"], row
 CHECK
 
 begin "doctor"

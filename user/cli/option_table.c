@@ -424,7 +424,9 @@ static const struct option_row rows[] = {
 	 FLAG(live.per_thread), .text = "Stacks, waits and resources are then kept per thread."},
 	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", OUTPUT, FLAG(pid_frame)},
 	{0, "wait-states", NULL, "off-CPU: wait state as leaf frame, such as [disk]", OUTPUT,
-	 FLAG(wait_states), .needs = "offcpu"},
+	 FLAG(wait_states), .needs = "offcpu",
+	 .text = "Below calls of CUDA and HIP that wait for a GPU it is [gpu wait]; CPU samples "
+		 "there have [gpu wait, spinning]."},
 	{0, "icicle", NULL, "flame graphs with the root on top", OUTPUT, FLAG(icicle)},
 	{0, "reverse", NULL, "flame graphs (svg) merged from the leaves, with callers above",
 	 OUTPUT, FLAG(reverse)},

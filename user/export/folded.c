@@ -16,6 +16,7 @@
 #include "export/formats.h"
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
+#include "rows/gpu_call.h"
 
 /* Longest frame text without its suffix: C++ names grow without bound, and every viewer must take
  * the line. */
@@ -182,11 +183,33 @@ static bool push_text(struct folded *folded, uint32_t text)
 	return true;
 }
 
+/* Is a call that waits for a GPU among its functions? */
+static bool waits_for_gpu(const struct folded *folded, const struct profile_row *row)
+{
+	size_t frame_count, function_count;
+	const uint32_t *frames = profile_stack(folded->profile, row->stack, &frame_count);
+
+	for (size_t i = 0; i < frame_count; i++) {
+		const uint32_t *list =
+			function_table_frame(folded->functions, frames[i], &function_count);
+
+		for (size_t j = 0; j < function_count; j++)
+			if (gpu_call_waits(function_table_get(folded->functions, list[j])))
+				return true;
+	}
+	return false;
+}
+
 static bool push_state(struct folded *folded, const struct profile_row *row)
 {
 	const struct kind_ops *kind = kind_ops_of(row->kind);
 	char text[32];
 
+	if (row->kind == PKBPF_PROFILE_CPU && waits_for_gpu(folded, row))
+		return push_text(folded, string_pool_add(folded->texts, "[gpu wait, spinning]"));
+	if (row->kind == PKBPF_PROFILE_OFFCPU && row->state == PKBPF_WAIT_SLEEP &&
+	    waits_for_gpu(folded, row))
+		return push_text(folded, string_pool_add(folded->texts, "[gpu wait]"));
 	if (!kind->state_name)
 		return true;
 	snprintf(text, sizeof(text), "[%s]", kind->state_name(row->state));

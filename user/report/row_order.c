@@ -60,7 +60,7 @@ const char *row_order_text(enum row_order order)
 
 uint64_t row_order_active_ns(const struct resource_row *row)
 {
-	return row->cpu.total_ns + row->waits.runqueue_ns + row->waits.disk_ns +
+	return row->cpu.total_ns - row->gpu.spin_ns + row->waits.runqueue_ns + row->waits.disk_ns +
 	       row->waits.uninterruptible_ns;
 }
 

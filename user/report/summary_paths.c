@@ -49,6 +49,7 @@ int summary_on_cpu(const struct summary *summary, size_t lines)
 		text_append(text, sizeof(text), " (%.1f%% of one CPU)", total->cpu.share);
 	add_time(text, sizeof(text), "user", total->cpu.user_ns);
 	add_time(text, sizeof(text), "sys", total->cpu.system_ns);
+	add_time(text, sizeof(text), "spinning for a GPU", total->gpu.spin_ns);
 	text_heading(&summary->report, "%s; %s", text, human_counted(a, tree.sum.count, "samples"));
 	summary_write_stacks(summary, &on_cpu_stacks, &tree, NULL, lines - 1);
 	return 0;
@@ -119,6 +120,7 @@ static void write_wait_heading(const struct summary *summary)
 	add_part(summary, text, "disk wait", waits->disk_ns);
 	add_part(summary, text, "D state", waits->uninterruptible_ns);
 	add_part(summary, text, "stopped", waits->stopped_ns);
+	add_part(summary, text, "GPU wait", total->gpu.wait_ns);
 	add_part(summary, text, "sleep", waits->sleep_ns);
 	text_heading(&summary->report, "%s", text);
 }

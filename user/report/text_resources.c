@@ -47,9 +47,14 @@ static void cell_active(struct text_table *table, const struct resource_row *row
 	text_rows_time(table, true, row_order_active_ns(row));
 }
 
+static void cell_on_cpu(struct text_table *table, const struct resource_row *row)
+{
+	text_rows_time(table, true, row->cpu.total_ns - row->gpu.spin_ns);
+}
+
 static const struct row_column time_columns[] = {
 	{{.title = "active"}, .cell = cell_active},
-	{{.title = "on-CPU"}, .figure = "cpu.total"},
+	{{.title = "on-CPU"}, .cell = cell_on_cpu},
 	{{.title = "user", .expendable = 9}, .figure = "cpu.user"},
 	{{.title = "sys", .expendable = 8}, .figure = "cpu.system"},
 	{{.title = "%CPU"}, .figure = "cpu.share"},
@@ -59,6 +64,7 @@ static const struct row_column time_columns[] = {
 	{{.title = "D/stopped", .expendable = 7},
 	 .cell = cell_other_waits,
 	 .shown_with = ROW_HAS_WAITS},
+	{{.title = "GPU wait"}, .hide_zero = true, .figure = "gpu.state"},
 	{{.title = "cswch"}, .figure = "cpu.voluntary"},
 	{{.title = "nvcswch", .expendable = 5}, .figure = "cpu.involuntary"},
 };

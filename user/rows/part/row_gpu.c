@@ -34,6 +34,9 @@ static const struct figure figures[] = {
 		   "CPU time in calls that wait for a GPU, by samples"),
 	FIGURE_ROW("gpu", "wait", NS, gpu.wait_ns, ROW_HAS_GPU_CALLS | ROW_HAS_WAITS,
 		   "time asleep in calls that wait for a GPU"),
+	FIGURE_ROW("gpu", "state", NS, gpu.state_ns, ROW_HAS_GPU_CALLS | ROW_HAS_WAITS,
+		   "time of threads in calls that wait for a GPU, spinning and asleep: a part of "
+		   "the wall time beside on-CPU, run queue, sleep, disk wait, D state and stopped"),
 	{
 		.group = "gpu",
 		.name = "util",
@@ -81,6 +84,27 @@ void row_gpu_add_call(struct resource_row *row, const struct profile_row *stack)
 		row->gpu.wait_ns += stack->weight;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Moves what was in calls that wait for a GPU out of the times on a CPU and asleep. Samples may
+ * come to more than there was: the parts add up to the wall time all the same. */
+static void move_to_own_state(struct resource_row *row)
+{
+	struct row_gpu *gpu = &row->gpu;
+
+	gpu->spin_ns = least(gpu->spin_ns, row->cpu.total_ns);
+	if (!(row->known & ROW_HAS_WAITS))
+		return;
+	gpu->spin_ns = least(gpu->spin_ns, row->waits.on_cpu_ns);
+	gpu->wait_ns = least(gpu->wait_ns, row->waits.sleep_ns);
+	row->waits.on_cpu_ns -= gpu->spin_ns;
+	row->waits.sleep_ns -= gpu->wait_ns;
+	gpu->state_ns = gpu->spin_ns + gpu->wait_ns;
+}
+
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
 	const unsigned int told = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
@@ -91,6 +115,7 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 
 	if (frequency_hz)
 		gpu->spin_ns = human_whole((double)gpu->spin_periods * 1e9 / frequency_hz);
+	move_to_own_state(row);
 	row->known |= rows->total.known & ROW_HAS_GPU_CALLS;
 	/* Where others use a device, this row's share is known to be none. */
 	if (rows_are_of_processes(rows->by))

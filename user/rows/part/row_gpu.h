@@ -14,8 +14,9 @@ struct row_gpu {
 	 * the other that of all. */
 	uint64_t kib_ms, begin_ns, end_ns;
 	uint64_t memory_bytes, peak_bytes; /* mean; peak: of one process on one device */
-	/* In calls that wait for a GPU: CPU samples and what they come to, and waits asleep. */
-	uint64_t spin_periods, spin_ns, wait_ns;
+	/* In calls that wait for a GPU: CPU samples and what they come to, and waits asleep. Both
+	 * together are a state of its own, which the times on a CPU and asleep do not have. */
+	uint64_t spin_periods, spin_ns, wait_ns, state_ns;
 };
 
 extern const struct row_part row_gpu_part;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that waiting for a GPU is a state of its own, which the other states do not have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profile/profile.h"
+#include "rows/resource_rows.h"
+
+#define HZ 100
+#define S  1000000000ULL
+
+static struct resource_rows rows;
+
+static int setup(void **state)
+{
+	struct profile *profile = profile_new(NULL);
+
+	memset(&rows, 0, sizeof(rows));
+	rows.profile = profile;
+	profile_info(profile)->frequency_hz = HZ;
+	*state = profile;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	profile_free(*state);
+	return 0;
+}
+
+/* A second on a CPU, two on the run queue, four asleep, and one each in the other states. */
+static struct resource_row row_of(uint64_t spin_samples, uint64_t wait_ns)
+{
+	const struct profile_row spinning = {.kind = PKBPF_PROFILE_CPU, .weight = spin_samples},
+				 asleep = {.kind = PKBPF_PROFILE_OFFCPU,
+					   .state = PKBPF_WAIT_SLEEP,
+					   .weight = wait_ns},
+				 /* The way to the wait is none. */
+		queued = {.kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_RUNQUEUE, .weight = S};
+	struct resource_row row;
+
+	memset(&row, 0, sizeof(row));
+	row.known = ROW_HAS_WAITS | ROW_HAS_SAMPLES;
+	row.cpu.total_ns = S;
+	row.waits = (struct row_waits){.on_cpu_ns = S,
+				       .runqueue_ns = 2 * S,
+				       .sleep_ns = 4 * S,
+				       .disk_ns = S,
+				       .uninterruptible_ns = S,
+				       .stopped_ns = S,
+				       .wall_ns = 10 * S};
+	row_gpu_add_call(&row, &spinning);
+	row_gpu_add_call(&row, &asleep);
+	row_gpu_add_call(&row, &queued);
+	row_gpu_part.finish(&rows, &row);
+	return row;
+}
+
+static void assert_adds_up(const struct resource_row *row)
+{
+	const struct row_waits *waits = &row->waits;
+
+	assert_int_equal(waits->on_cpu_ns + waits->runqueue_ns + waits->sleep_ns + waits->disk_ns +
+				 waits->uninterruptible_ns + waits->stopped_ns + row->gpu.state_ns,
+			 waits->wall_ns);
+}
+
+static void it_leaves_the_other_states(void **state)
+{
+	struct resource_row row = row_of(40, 3 * S);
+
+	assert_int_equal(row.gpu.spin_ns, 4 * S / 10);
+	assert_int_equal(row.gpu.wait_ns, 3 * S);
+	assert_int_equal(row.gpu.state_ns, row.gpu.spin_ns + row.gpu.wait_ns);
+	assert_int_equal(row.waits.on_cpu_ns, 6 * S / 10);
+	assert_int_equal(row.waits.sleep_ns, S);
+	assert_int_equal(row.waits.runqueue_ns, 2 * S);
+	assert_int_equal(row.cpu.total_ns, S);
+	assert_adds_up(&row);
+	(void)state;
+}
+
+/* Samples come to a little more than there was. */
+static void it_is_no_more_than_there_was(void **state)
+{
+	struct resource_row row = row_of(103, 5 * S);
+
+	assert_int_equal(row.gpu.spin_ns, S);
+	assert_int_equal(row.gpu.wait_ns, 4 * S);
+	assert_int_equal(row.waits.on_cpu_ns, 0);
+	assert_int_equal(row.waits.sleep_ns, 0);
+	assert_adds_up(&row);
+	(void)state;
+}
+
+static void who_does_not_wait_keeps_all(void **state)
+{
+	struct resource_row row = row_of(0, 0);
+
+	assert_int_equal(row.gpu.state_ns, 0);
+	assert_int_equal(row.waits.on_cpu_ns, S);
+	assert_int_equal(row.waits.sleep_ns, 4 * S);
+	assert_adds_up(&row);
+	(void)state;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(it_leaves_the_other_states, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_is_no_more_than_there_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_does_not_wait_keeps_all, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
