@@ -46,6 +46,7 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1500, "pthread_mutex_lock"),
 	NAME(0x1600, "lock_wait"),
 	NAME(0x1700, "run_retry_queue"),
+	NAME(0x1800, "cudaStreamSynchronize"),
 	FAKE_FUNCTION(LIBRARY, 0x3000, 0x3100, "fdatasync"),
 	FAKE_FUNCTION(LIBRARY, 0x3100, 0x3200, "__libc_start_call_main"),
 	FAKE_FUNCTION(LIBRARY, 0x3200, 0x3300, "getaddrinfo"),

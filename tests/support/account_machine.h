@@ -92,6 +92,7 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_LOCK	   0x1510		 /* pthread_mutex_lock */
 #define ACCOUNT_OWN_WAIT   0x1610		 /* lock_wait, of the program */
 #define ACCOUNT_RETRY	   0x1710		 /* run_retry_queue */
+#define ACCOUNT_GPU_WAIT   0x1810		 /* cudaStreamSynchronize, linked in */
 #define ACCOUNT_UNNAMED	   0x1f10		 /* of the program, without a name */
 #define ACCOUNT_FSYNC	   0x3010		 /* fdatasync, of the C library */
 #define ACCOUNT_BEGIN	   0x3110		 /* __libc_start_call_main */

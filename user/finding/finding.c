@@ -210,7 +210,7 @@ void findings_find(const struct resource_rows *rows, struct findings *ret_findin
 		{
 			find_memory, find_cpu,	   find_deadlocks, find_locks,
 			find_waits,  find_storage, find_peers,	   find_calls,
-			find_host,   find_healthy, /* which looks at the others */
+			find_gpu,    find_host,	   find_healthy, /* which looks at the others */
 		};
 	struct analysis analysis;
 

@@ -128,6 +128,31 @@
 	ROW(memory_low, "less than 5 % of memory is available",                                    \
 	    "5 %: from there on the kernel reclaims pages that are in use",                        \
 	    "MemAvailable: an estimate of the kernel")                                             \
+	ROW(gpu_memory_low, "95 % or more of a GPU's memory is in use",                            \
+	    "95 %: the next allocation may fail, and allocators that cache work harder before",    \
+	    "memory of the device by its driver; the place needs calls (--gpu-calls)")             \
+	ROW(gpu_throttled, "heat or a power limit slows a GPU down; power is no alarm",            \
+	    "5 % of the time for heat, a fifth for power: at full load that is normal",            \
+	    "why clocks are low, by the driver once a second")                                     \
+	ROW(gpu_spinning, "CPU time goes to spinning for a GPU", "a fifth of a CPU",               \
+	    "CPU samples below calls of CUDA and HIP that wait for a GPU")                         \
+	ROW(gpu_idle, "a GPU has little to do while its process does something else",              \
+	    "less than half busy, and waited for less than half of the time",                      \
+	    "utilization by the driver, of a device that one process uses; time of its threads "   \
+	    "below calls that wait for a GPU")                                                     \
+	ROW(gpu_launch_bound, "kernels are shorter than their launches",                           \
+	    "5,000 launches per second of less than 50 us of GPU time, half of a CPU in their "    \
+	    "process, and a GPU less than 70 % busy",                                              \
+	    "launches counted (--gpu-calls), CPU time, and GPU time of the process by the driver") \
+	ROW(gpu_small_copies, "many small copies to or from a GPU",                                \
+	    "1,000 per second below 16 KiB on average, which take 5 % of the time",                \
+	    "copies counted, with bytes and time (--gpu-calls)")                                   \
+	ROW(gpu_copies_block, "asynchronous copies block their caller",                            \
+	    "5 % of the time, 100 us each: to queue a copy takes some microseconds",               \
+	    "time of asynchronous copies (--gpu-calls); that their memory is pageable is not "     \
+	    "claimed")                                                                             \
+	ROW(gpu_unused, "one of several GPUs works, and another does nothing; no alarm",           \
+	    "half busy and less than 5 % busy", "utilization by the driver, of equal devices")     \
 	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time",         \
 	    "steal time of /proc/stat")                                                            \
 	ROW(throttled_by_heat, "heat slows the CPUs down",                                         \
@@ -173,6 +198,7 @@ void find_cpu(const struct analysis *analysis, struct findings *findings);
 void find_calls(const struct analysis *analysis, struct findings *findings);
 void find_storage(const struct analysis *analysis, struct findings *findings);
 void find_memory(const struct analysis *analysis, struct findings *findings);
+void find_gpu(const struct analysis *analysis, struct findings *findings);
 void find_host(const struct analysis *analysis, struct findings *findings);
 void find_healthy(const struct analysis *analysis, struct findings *findings);
 

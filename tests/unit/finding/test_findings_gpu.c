@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests the rules about GPUs, each with a twin that lacks what they need. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_machine.h"
+#include "event/gpu_call_event.h"
+#include "finding_fixture.h"
+
+#define MS     1000000ULL
+#define SECOND 1000000000ULL
+#define GIB    (1ULL << 30)
+#define PID    5
+#define KINDS  (1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU)
+#define NAME   "train"
+
+static struct fake_profile fake;
+
+/* A program that computes for so long, as many samples in a call that waits for a GPU, and sleeps
+ * there; the rest it waits for a disk. */
+static void begin(uint64_t run_ns, uint64_t spin_ns, uint64_t sleep_ns, uint64_t disk_ns)
+{
+	account_begin(&fake, KINDS, 5 * SECOND, 15 * SECOND);
+	profile_info(fake.profile)->has_targets = true;
+	account_process(&fake, &(struct account_process){
+				       .pid = PID, .comm = NAME, .run_ns = run_ns + spin_ns});
+	account_on_cpu(&fake, PID, NAME, run_ns + spin_ns);
+	account_samples(&fake, PID, NAME, run_ns / (10 * MS) * 99 / 100,
+			FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_samples(&fake, PID, NAME, spin_ns / (10 * MS) * 99 / 100,
+			FAKE_IPS(ACCOUNT_GPU_WAIT, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	if (sleep_ns)
+		account_waits(&fake, PID, NAME, PKBPF_WAIT_SLEEP, 100, sleep_ns / 100, 1,
+			      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_GPU_WAIT, ACCOUNT_MAIN));
+	if (disk_ns)
+		account_waits(&fake, PID, NAME, PKBPF_WAIT_DISK, 100, disk_ns / 100, 2,
+			      FAKE_IPS(ACCOUNT_IO_SLEEP), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+}
+
+static struct gpu_device device_of(const char *id, unsigned int busy_percent)
+{
+	struct gpu_device device = {.busy_ns = busy_percent * SECOND / 10,
+				    .busy_of_ns = 10 * SECOND};
+
+	snprintf(device.id, sizeof(device.id), "%s", id);
+	snprintf(device.driver, sizeof(device.driver), "nvidia");
+	return device;
+}
+
+static void add_device(struct gpu_device device)
+{
+	assert_true(gpu_list_add_device(profile_gpus(fake.profile), &device) >= 0);
+}
+
+static void add_user(uint32_t pid, uint64_t busy_ns, uint64_t memory)
+{
+	struct gpu_process process = {.pid = pid,
+				      .busy_ns = busy_ns,
+				      .busy_of_ns = 10 * SECOND,
+				      .begin_ns = ACCOUNT_START_NS,
+				      .end_ns = ACCOUNT_START_NS + 10 * SECOND,
+				      .memory_kib = {memory >> 10, 1},
+				      .memory_peak = memory};
+
+	strcpy(process.comm, NAME);
+	assert_int_equal(gpu_list_add_process(profile_gpus(fake.profile), &process), 0);
+}
+
+static void send_call(const char *function, struct pkbpf_event_gpu_call call)
+{
+	struct event_sink sink = aggregator_sink(fake.aggregator);
+
+	call.header.kind = PKBPF_EVENT_GPU_CALL;
+	call.header.size = sizeof(call);
+	call.header.time_ns = ACCOUNT_START_NS + SECOND;
+	call.pid = PID;
+	strcpy(call.function, function);
+	strcpy(call.comm, NAME);
+	assert_int_equal(gpu_call_event_check(&call.header), 0);
+	sink.ops->on_other(sink.context, &call.header);
+}
+
+static struct findings end(void)
+{
+	account_end(&fake);
+	return findings_of(&fake);
+}
+
+static void assert_says(const struct findings *findings, const char *rule, const char *words)
+{
+	const struct finding *finding = finding_of(findings, rule);
+
+	if (!finding)
+		fail_msg("no finding %s", rule);
+	else if (!strstr(finding->text, words))
+		fail_msg("'%s' is not in: %s", words, finding->text);
+}
+
+static void spinning_is_named_with_its_call(void **state)
+{
+	struct findings findings;
+
+	begin(SECOND, 6 * SECOND, 0, 0);
+	findings = end();
+	assert_says(&findings, "gpu_spinning", "train 5: spins for its GPU: 60 % of one CPU");
+	assert_says(&findings, "gpu_spinning", "cudaStreamSynchronize");
+	/* What spins does not compute. */
+	assert_null(finding_of(&findings, "cpu_bound"));
+	begin(6 * SECOND, SECOND, 0, 0);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_spinning"));
+	assert_non_null(finding_of(&findings, "cpu_bound"));
+	(void)state;
+}
+
+static void an_idle_gpu_is_explained_by_its_process(void **state)
+{
+	struct findings findings;
+
+	begin(SECOND, 0, SECOND, 7 * SECOND);
+	add_device(device_of("0000:3b:00.0", 31));
+	add_user(PID, 3 * SECOND, GIB);
+	findings = end();
+	assert_says(&findings, "gpu_idle",
+		    "train 5: leaves GPU 0000:3b:00.0 idle for 69 % of the time");
+	assert_says(&findings, "gpu_idle", "meanwhile it waits for block I/O for 7.00 s");
+	assert_says(&findings, "gpu_idle", "exec_query");
+	/* The GPU is what it waits for. */
+	begin(SECOND, 0, 8 * SECOND, 0);
+	add_device(device_of("0000:3b:00.0", 31));
+	add_user(PID, 3 * SECOND, GIB);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_idle"));
+	/* Another one uses it, too. */
+	begin(SECOND, 0, SECOND, 7 * SECOND);
+	add_device(device_of("0000:3b:00.0", 31));
+	add_user(PID, 3 * SECOND, GIB);
+	add_user(PID + 1, 3 * SECOND, GIB);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_idle"));
+	(void)state;
+}
+
+static void full_memory_names_who_has_it(void **state)
+{
+	struct gpu_device device = device_of("0000:3b:00.0", 90);
+	struct findings findings;
+
+	device.memory_total = 16 * GIB;
+	device.memory_peak = 16 * GIB - GIB / 4;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	add_user(PID, SECOND, 15 * GIB);
+	findings = end();
+	assert_says(&findings, "gpu_memory_low",
+		    "GPU 0000:3b:00.0: has little memory left: 15.8 GiB of 16.0 GiB in use");
+	assert_says(&findings, "gpu_memory_low", "most of it by train 5 (15.0 GiB)");
+	device.memory_peak = 15 * GIB;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_memory_low"));
+	(void)state;
+}
+
+static void throttling_by_heat_is_an_alarm(void **state)
+{
+	struct gpu_device device = device_of("0000:3b:00.0", 90);
+	struct findings findings;
+
+	device.throttle_of_ms = 10000;
+	device.throttled_heat_ms = 3000;
+	device.temperature_readings = 1;
+	device.millicelsius = 90000;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	findings = end();
+	assert_says(&findings, "gpu_throttled",
+		    "is throttled by heat 30 % of the time; at most 90 C");
+	assert_true(finding_of(&findings, "gpu_throttled")->is_alarm);
+	device.throttled_heat_ms = 0;
+	device.throttled_power_ms = 6000;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	findings = end();
+	assert_says(&findings, "gpu_throttled", "is throttled by its power limit 60 % of the time");
+	assert_false(finding_of(&findings, "gpu_throttled")->is_alarm);
+	device.throttled_power_ms = 1000;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_throttled"));
+	(void)state;
+}
+
+static void a_gpu_without_work_beside_a_busy_one(void **state)
+{
+	struct findings findings;
+
+	begin(SECOND, 0, 0, 0);
+	add_device(device_of("0000:3b:00.0", 90));
+	add_device(device_of("0000:af:00.0", 0));
+	findings = end();
+	assert_says(&findings, "gpu_unused",
+		    "GPU 0000:3b:00.0: is 90 % busy while 1 like it does nothing");
+	begin(SECOND, 0, 0, 0);
+	add_device(device_of("0000:3b:00.0", 90));
+	add_device(device_of("0000:af:00.0", 60));
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_unused"));
+	(void)state;
+}
+
+static void send_copies(const char *function, uint64_t count, uint64_t each_bytes, uint64_t each_ns)
+{
+	send_call(function, (struct pkbpf_event_gpu_call){.group = PKBPF_GPU_COPY,
+							  .what = PKBPF_GPU_SUM,
+							  .detail = PKBPF_GPU_HOST_TO_DEVICE,
+							  .count = count,
+							  .bytes = count * each_bytes,
+							  .ns = count * each_ns});
+}
+
+static void many_small_copies_are_found(void **state)
+{
+	struct findings findings;
+
+	begin(SECOND, 0, 0, 0);
+	send_copies("cudaMemcpy", 50000, 256, 20000);
+	findings = end();
+	assert_says(&findings, "gpu_small_copies",
+		    "train 5: copies little at a time to or from its GPU: 256 B on average");
+	assert_says(&findings, "gpu_small_copies", "took 1.00 s");
+	begin(SECOND, 0, 0, 0);
+	send_copies("cudaMemcpy", 50000, 1 << 20, 20000);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_small_copies"));
+	assert_null(finding_of(&findings, "gpu_copies_block"));
+	(void)state;
+}
+
+static void asynchronous_copies_that_block_are_found(void **state)
+{
+	struct findings findings;
+
+	begin(SECOND, 0, 0, 0);
+	send_copies("cudaMemcpyAsync", 1000, 4 << 20, 2 * MS);
+	findings = end();
+	assert_says(&findings, "gpu_copies_block",
+		    "train 5: is blocked by asynchronous copies: 2.00 ms each");
+	/* That these wait is what they are for. */
+	begin(SECOND, 0, 0, 0);
+	send_copies("cudaMemcpy", 1000, 4 << 20, 2 * MS);
+	send_copies("cudaMemcpyAsync", 100000, 4 << 20, 10000);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_copies_block"));
+	(void)state;
+}
+
+static struct findings launch(uint64_t count, uint64_t gpu_ns)
+{
+	begin(8 * SECOND, 0, 0, 0);
+	add_device(device_of("0000:3b:00.0", 30));
+	add_user(PID, gpu_ns, GIB);
+	send_call("cudaLaunchKernel", (struct pkbpf_event_gpu_call){.group = PKBPF_GPU_LAUNCH,
+								    .what = PKBPF_GPU_SUM,
+								    .count = count,
+								    .unmeasured = count,
+								    .detail = 7});
+	return end();
+}
+
+static void short_kernels_are_found(void **state)
+{
+	struct findings findings = launch(400000, 3 * SECOND);
+
+	assert_says(&findings, "gpu_launch_bound",
+		    "train 5: cannot launch fast enough for its GPU");
+	assert_says(&findings, "gpu_launch_bound", "20.0 us of CPU time and 7.50 us of GPU time");
+	/* Few launches, and long ones. */
+	findings = launch(4000, 3 * SECOND);
+	assert_null(finding_of(&findings, "gpu_launch_bound"));
+	findings = launch(400000, 9 * SECOND);
+	assert_null(finding_of(&findings, "gpu_launch_bound"));
+	(void)state;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spinning_is_named_with_its_call),
+		cmocka_unit_test(an_idle_gpu_is_explained_by_its_process),
+		cmocka_unit_test(full_memory_names_who_has_it),
+		cmocka_unit_test(throttling_by_heat_is_an_alarm),
+		cmocka_unit_test(a_gpu_without_work_beside_a_busy_one),
+		cmocka_unit_test(many_small_copies_are_found),
+		cmocka_unit_test(asynchronous_copies_that_block_are_found),
+		cmocka_unit_test(short_kernels_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
