@@ -15,9 +15,9 @@ struct context_set_index_map context_set_index SEC(".maps");
 struct context_threads_map context_threads SEC(".maps");
 struct context_readings_map context_readings SEC(".maps");
 
-struct context_free_map { /* always empty: sets are not given back */
+struct context_free_map { /* of processes that have ended; user space fills it */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
+	__uint(max_entries, PKBPF_CONTEXT_SETS);
 	__type(value, __u32);
 } context_free_sets SEC(".maps");
 
@@ -46,6 +46,8 @@ static __always_inline __u64 thread_pointer(void)
 #endif
 }
 
+#define UNREADABLE (~0ULL)
+
 /* Where the thread's pointer to its record is; 0: it has none. A thread that has not used a
  * module's variables yet has no block for it. */
 static __always_inline __u64 find_variable(const struct pkbpf_context_process *process)
@@ -57,9 +59,9 @@ static __always_inline __u64 find_variable(const struct pkbpf_context_process *p
 	if (process->form == PKBPF_CONTEXT_STATIC)
 		return thread + process->offset;
 	if (!read_user(&vector, sizeof(vector), thread + process->vector) ||
-	    !read_user(&block, sizeof(block), vector + process->entry) || !block || !(block + 1))
-		return 0;
-	return block + process->offset;
+	    !read_user(&block, sizeof(block), vector + process->entry))
+		return UNREADABLE;
+	return block && block + 1 ? block + process->offset : 0;
 }
 
 __attribute__((noinline)) int context_find(__u32 at)
@@ -80,9 +82,10 @@ __attribute__((noinline)) int context_find(__u32 at)
 		counter_add(PKBPF_COUNTER_CONTEXT_NONE, 1);
 		return 0;
 	}
-	if (!read_user(&reading->pointer, sizeof(reading->pointer), variable)) {
+	if (variable == UNREADABLE ||
+	    !read_user(&reading->pointer, sizeof(reading->pointer), variable)) {
 		counter_add(PKBPF_COUNTER_CONTEXT_UNREADABLE, 1);
-		return 0;
+		return -1;
 	}
 	if (!reading->pointer) {
 		counter_add(PKBPF_COUNTER_CONTEXT_NONE, 1);
@@ -90,11 +93,11 @@ __attribute__((noinline)) int context_find(__u32 at)
 	}
 	if (!read_user(&reading->record, PKBPF_CONTEXT_HEAD, reading->pointer)) {
 		counter_add(PKBPF_COUNTER_CONTEXT_UNREADABLE, 1);
-		return 0;
+		return -1;
 	}
 	if (reading->record.valid != 1) {
 		counter_add(PKBPF_COUNTER_CONTEXT_CHANGING, 1);
-		return 0;
+		return -1;
 	}
 	reading->pid = pid;
 	counter_add(PKBPF_COUNTER_CONTEXT_READ, 1);
@@ -253,8 +256,9 @@ static __always_inline void send_name(struct context_reading *reading, __u32 num
 	name->number = number;
 	name->parent = PKBPF_NO_ROW;
 	__builtin_memcpy(name->name, reading->labels[0], sizeof(name->name));
-	/* Without a name its samples have no label. */
-	bpf_ringbuf_output(&sample_ring, name, sizeof(*name), BPF_RB_NO_WAKEUP);
+	/* Without a name its samples have no label. User space sends it again. */
+	if (bpf_ringbuf_output(&sample_ring, name, sizeof(*name), BPF_RB_NO_WAKEUP))
+		counter_add(PKBPF_COUNTER_CONTEXT_NAMES_LOST, 1);
 }
 
 /* A set that is seen for the first time. */
@@ -278,11 +282,13 @@ __attribute__((noinline)) __u32 context_set_new(__u32 at)
 	if (!set)
 		return 0;
 	if (bpf_map_update_elem(&context_set_index, &reading->key, &index, BPF_NOEXIST)) {
-		/* Another CPU was faster; the slot stays unused. */
+		/* Another CPU was faster. */
+		bpf_map_push_elem(&context_free_sets, &index, 0);
 		known = bpf_map_lookup_elem(&context_set_index, &reading->key);
 		return known ? *known + 1 : 0;
 	}
 	__builtin_memcpy(set->labels, reading->labels, sizeof(set->labels));
+	set->hash = reading->key.hash;
 	send_name(reading, index);
 	barrier();
 	set->pid = reading->key.pid; /* last: user space reads only sets with a pid */
@@ -348,7 +354,7 @@ __attribute__((noinline)) __u32 context_label(void)
 	at = context_enter();
 	if (at >= CONTEXT_READINGS)
 		return 0;
-	if (context_find(at))
+	if (context_find(at) > 0)
 		set = context_set(at);
 	context_leave(at);
 	return set;

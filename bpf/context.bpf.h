@@ -68,7 +68,7 @@ extern struct context_set_index_map context_set_index SEC(".maps");
 extern struct context_threads_map context_threads SEC(".maps");
 extern struct context_readings_map context_readings SEC(".maps");
 
-/* Maps are not there otherwise, and the verifier follows global functions that nobody calls. */
+/* Maps are not there otherwise, and the verifier follows global functions without callers. */
 static __always_inline bool contexts_are_wanted(void)
 {
 	return context_config.by_label || context_config.requests;
@@ -104,8 +104,9 @@ static __always_inline void context_leave(__u32 at)
 
 /*
  * Global functions, which the verifier follows once. context_find() reads the head of the current
- * thread's record into a reading; 0: the thread has no context. context_set() reads its labels and
- * returns 1 + number of the set of their values; 0: none is known.
+ * thread's record into a reading: 1; 0: the thread has no context; -1: that is not known at this
+ * moment. context_set() reads its labels and returns 1 + number of the set of their values; 0: none
+ * is known.
  */
 int context_find(__u32 at);
 __u32 context_set(__u32 at);

@@ -11,8 +11,6 @@
 
 int context_open(__u32 slot, __u32 at, __u64 begin_ns);
 int context_close(__u32 slot, __u32 at, __u64 end_ns, __u64 edge_ns);
-int context_note_wait(__u32 slot);
-int context_send(__u32 slot, __u32 at);
 
 static __always_inline struct pkbpf_context_thread *context_thread_at(__u32 slot)
 {
@@ -24,14 +22,21 @@ static __always_inline bool is_open(const struct pkbpf_context_thread *context)
 	return context->trace[0] || context->trace[1];
 }
 
-/* Time that the thread has waited so far, by state. */
+/* Time that the thread has waited so far, by state. It is the current one, or its account is
+ * complete. */
 static __always_inline void read_waits(struct context_reading *reading, struct pkbpf_thread *thread)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct pkbpf_span_reading account = {};
 
 	account.now_ns = thread->since_ns;
-	span_read_account(&account, task, thread);
+	if (thread->place == PKBPF_THREAD_ENDED) {
+#pragma unroll
+		for (int i = 1; i < PKBPF_WAIT_STATES; i++)
+			account.waited_ns[i] = thread->time_ns[i];
+	} else {
+		span_read_account(&account, task, thread);
+	}
 #pragma unroll
 	for (int i = 1; i < PKBPF_WAIT_STATES; i++)
 		reading->waited_ns[i] = account.waited_ns[i];
@@ -65,76 +70,69 @@ __attribute__((noinline)) int context_open(__u32 slot, __u32 at, __u64 begin_ns)
 #pragma unroll
 	for (int i = 1; i < PKBPF_WAIT_STATES; i++)
 		context->waited_ns[i] = reading->waited_ns[i];
-	__builtin_memset(context->reasons, 0, sizeof(context->reasons));
+	__builtin_memset(context->waits, 0, sizeof(context->waits));
 	return 0;
 }
 
-/* Adds the last wait of the thread to the request that was open, by its stack, unless it began
- * after that wait. Always returns 0. */
-__attribute__((noinline)) int context_note_wait(__u32 slot)
+/* Adds the last wait of the thread to the request that is open, by its stack, unless it began after
+ * that wait. queue_ns: of the wait, in the run queue. Always returns 0. */
+__attribute__((noinline)) int context_note_wait(__u32 slot, __u64 queue_ns)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
-	struct pkbpf_context_reason *least = NULL;
+	struct pkbpf_context_wait *least = NULL;
 	struct pkbpf_context_thread *context;
 	struct pkbpf_thread *thread;
-	__u64 wait_ns, queue_ns;
+	__u64 wait_ns;
 
 	if (!context_config.requests)
 		return 0;
 	context = context_thread_at(slot);
 	thread = thread_at(slot);
-	if (!context || !thread || !thread->pending_ns || !thread->stack_id ||
+	if (!context || !thread || !is_open(context) || !thread->pending_ns || !thread->stack_id ||
 	    thread->state == PKBPF_WAIT_RUNQUEUE || context->stay_ns == thread->since_ns)
 		return 0;
 	wait_ns = thread->pending_ns;
-	queue_ns = BPF_CORE_READ(task, sched_info.run_delay) - thread->run_delay_ns;
 	wait_ns -= queue_ns < wait_ns ? queue_ns : wait_ns;
 #pragma unroll
 	for (int i = 0; i < PKBPF_CONTEXT_REASONS; i++) {
-		struct pkbpf_context_reason *reason = &context->reasons[i];
+		struct pkbpf_context_wait *wait = &context->waits[i];
 
-		if (reason->stack_id == thread->stack_id) {
-			reason->wait_ns += wait_ns;
+		if (wait->stack_id == thread->stack_id) {
+			wait->sum_ns += wait_ns;
 			return 0;
 		}
-		if (!least || reason->wait_ns < least->wait_ns)
-			least = reason;
+		if (!least || wait->sum_ns < least->sum_ns)
+			least = wait;
 	}
-	if (least && wait_ns > least->wait_ns) {
-		least->stack_id = thread->stack_id;
-		least->wait_ns = wait_ns;
-	}
+	if (!least)
+		return 0;
+	least->stack_id = thread->stack_id;
+	least->others_ns = least->sum_ns;
+	least->sum_ns += wait_ns;
 	return 0;
 }
 
-/* Sends the request that has just ended. Always returns 0. */
-__attribute__((noinline)) int context_send(__u32 slot, __u32 at)
+/* Sends the request that is in a reading but for what it has in common with its thread. */
+static __always_inline void send_request(struct context_reading *reading,
+					 const struct pkbpf_context_thread *context,
+					 const struct pkbpf_thread *thread,
+					 const struct pkbpf_context_set *set)
 {
-	struct pkbpf_context_thread *context;
-	struct context_reading *reading;
-	struct pkbpf_thread *thread;
-	struct pkbpf_event_request *request;
-	struct pkbpf_context_set *set;
-	__u32 number;
+	struct pkbpf_event_request *request = &reading->request;
+	bool goes_on = thread->place == PKBPF_THREAD_ENDED;
 
-	if (!context_config.requests)
-		return 0;
-	reading = context_reading_at(at);
-	context = context_thread_at(slot);
-	thread = thread_at(slot);
-	if (!reading || !context || !thread)
-		return 0;
-	request = &reading->request;
-	number = context->set - 1;
-	set = bpf_map_lookup_elem(&context_sets, &number);
 	request->header.size = sizeof(*request);
 	request->header.kind = PKBPF_EVENT_REQUEST;
-	request->header.flags = 0;
+	request->header.flags = goes_on ? PKBPF_REQUEST_OPEN : 0;
 	request->header.time_ns = bpf_ktime_get_ns();
 	__builtin_memcpy(request->trace, context->trace, sizeof(request->trace));
 	__builtin_memcpy(request->span, &context->span, sizeof(request->span));
-	__builtin_memcpy(request->reasons, context->reasons, sizeof(request->reasons));
-	request->cgroup_id = bpf_get_current_cgroup_id();
+#pragma unroll
+	for (int i = 0; i < PKBPF_CONTEXT_REASONS; i++) {
+		request->reasons[i].stack_id = context->waits[i].stack_id;
+		request->reasons[i].wait_ns =
+			context->waits[i].sum_ns - context->waits[i].others_ns;
+	}
+	request->cgroup_id = goes_on ? thread->cgroup_id : bpf_get_current_cgroup_id();
 	request->pid = thread->pid;
 	request->tid = thread->tid;
 	__builtin_memcpy(request->comm, thread->comm, sizeof(request->comm));
@@ -144,7 +142,6 @@ __attribute__((noinline)) int context_send(__u32 slot, __u32 at)
 		__builtin_memset(request->labels, 0, sizeof(request->labels));
 	if (bpf_ringbuf_output(&sample_ring, request, sizeof(*request), BPF_RB_NO_WAKEUP))
 		counter_add(PKBPF_COUNTER_REQUESTS_LOST, 1);
-	return 0;
 }
 
 static __always_inline void add_to_set(struct pkbpf_context_set *set,
@@ -164,7 +161,8 @@ static __always_inline void add_to_set(struct pkbpf_context_set *set,
 	__sync_fetch_and_add(&set->count, 1);
 }
 
-/* The request that the thread had open has ended. Always returns 0. */
+/* The request that the thread had open has ended; or the interval, if its account is complete.
+ * Always returns 0. */
 __attribute__((noinline)) int context_close(__u32 slot, __u32 at, __u64 end_ns, __u64 edge_ns)
 {
 	struct pkbpf_context_thread *context;
@@ -204,10 +202,14 @@ __attribute__((noinline)) int context_close(__u32 slot, __u32 at, __u64 end_ns, 
 	request->part_ns[PKBPF_WAIT_NONE] = rest_ns;
 	number = context->set - 1;
 	set = bpf_map_lookup_elem(&context_sets, &number);
-	if (set)
+	if (!number)
+		counter_add(PKBPF_COUNTER_CONTEXT_NO_SET, 1);
+	else if (set && thread->place == PKBPF_THREAD_ENDED)
+		__sync_fetch_and_add(&set->open, 1);
+	else if (set)
 		add_to_set(set, request);
 	if (request->wall_ns >= context_config.slow_ns)
-		context_send(slot, at);
+		send_request(reading, context, thread, set);
 	return 0;
 }
 
@@ -235,33 +237,19 @@ static __always_inline void change(__u32 slot, __u32 at, struct pkbpf_context_th
 	context->edge_ns = unknown_ns;
 }
 
-__attribute__((noinline)) int context_look(__u32 slot, __u64 now_ns, __u32 moment)
+/* What a look at the current thread finds; `context` is that of its slot. */
+static __always_inline void look(__u32 slot, __u32 at, struct pkbpf_context_thread *context,
+				 const struct pkbpf_thread *thread, __u64 now_ns, __u32 moment)
 {
-	__u32 at, pid = bpf_get_current_pid_tgid() >> 32;
-	struct pkbpf_context_thread *context;
-	struct context_reading *reading;
-	struct pkbpf_thread *thread;
+	const struct context_reading *reading = context_reading_at(at);
+	int found = moment == CONTEXT_AT_EXIT ? 0 : context_find(at);
 	__u64 changed_ns;
 	bool has;
 
-	if (!context_config.requests)
-		return 0;
-	context = context_thread_at(slot);
-	thread = thread_at(slot);
-	if (!context || !thread || !bpf_map_lookup_elem(&context_processes, &pid))
-		return 0;
-	at = context_enter();
-	reading = context_reading_at(at);
-	if (!reading)
-		return 0;
-	if (context->tid != thread->tid) {
-		__builtin_memset(context, 0, sizeof(*context));
-		context->tid = thread->tid;
-	}
-	if (moment == CONTEXT_AT_SWITCH && is_open(context))
-		context_note_wait(slot);
-	has = moment != CONTEXT_AT_EXIT && context_find(at) &&
-	      (reading->record.trace[0] || reading->record.trace[1]);
+	/* What is not known is as it was. */
+	if (!reading || found < 0)
+		return;
+	has = found && (reading->record.trace[0] || reading->record.trace[1]);
 	if (has ? context->trace[0] != reading->record.trace[0] ||
 			    context->trace[1] != reading->record.trace[1]
 		: is_open(context)) {
@@ -271,7 +259,85 @@ __attribute__((noinline)) int context_look(__u32 slot, __u64 now_ns, __u32 momen
 		change(slot, at, context, has, changed_ns, now_ns, moment);
 	}
 	context->looked_ns = now_ns;
+}
+
+__attribute__((noinline)) int context_look(__u32 slot, __u64 now_ns, __u32 moment)
+{
+	__u32 at, pid = bpf_get_current_pid_tgid() >> 32;
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct pkbpf_context_thread *context;
+	struct pkbpf_thread *thread;
+
+	if (!context_config.requests)
+		return 0;
+	context = context_thread_at(slot);
+	thread = thread_at(slot);
+	if (!context || !thread || context->is_busy ||
+	    !bpf_map_lookup_elem(&context_processes, &pid))
+		return 0;
+	at = context_enter();
+	if (at >= CONTEXT_READINGS)
+		return 0;
+	if (context->tid != thread->tid) {
+		__builtin_memset(context, 0, sizeof(*context));
+		context->tid = thread->tid;
+	}
+	context->is_busy = 1;
+	barrier();
+	if (moment != CONTEXT_AT_SAMPLE)
+		context_note_wait(slot,
+				  BPF_CORE_READ(task, sched_info.run_delay) - thread->run_delay_ns);
+	look(slot, at, context, thread, now_ns, moment);
+	barrier();
+	context->is_busy = 0;
 	context_leave(at);
+	return 0;
+}
+
+/* true: the slot's thread has a request open. */
+static __always_inline bool has_request(struct pkbpf_context_thread *context,
+					const struct pkbpf_thread *thread)
+{
+	return context && thread && context->tid == thread->tid && is_open(context);
+}
+
+__attribute__((noinline)) int context_end(__u32 slot, __u32 was_on_cpu)
+{
+	struct pkbpf_context_thread *context;
+	struct pkbpf_thread *thread;
+	__u64 edge_ns;
+	__u32 at;
+
+	if (!context_config.requests)
+		return 0;
+	context = context_thread_at(slot);
+	thread = thread_at(slot);
+	if (!has_request(context, thread))
+		return 0;
+	at = context_enter();
+	if (at >= CONTEXT_READINGS)
+		return 0;
+	/* A context cannot change while its thread is off the CPU. */
+	edge_ns = was_on_cpu && thread->since_ns > context->looked_ns
+			  ? thread->since_ns - context->looked_ns
+			  : 0;
+	context_close(slot, at, thread->since_ns, edge_ns);
+	context->trace[0] = context->trace[1] = 0;
+	context_leave(at);
+	return 0;
+}
+
+__attribute__((noinline)) int context_forget(__u32 slot)
+{
+	struct pkbpf_context_thread *context;
+
+	if (!context_config.requests)
+		return 0;
+	context = context_thread_at(slot);
+	if (!has_request(context, thread_at(slot)))
+		return 0;
+	counter_add(PKBPF_COUNTER_CONTEXT_LEFT, 1);
+	__builtin_memset(context, 0, sizeof(*context));
 	return 0;
 }
 

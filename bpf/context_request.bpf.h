@@ -17,7 +17,16 @@ enum context_moment {
  * (context_request.bpf.c); always returns 0. */
 int context_look(__u32 slot, __u64 now_ns, __u32 moment);
 
-/* The same of the thread with this number, at a CPU sample. */
+/* Adds the wait that ends to the request that is open; queue_ns: of the wait, in the run queue. */
+int context_note_wait(__u32 slot, __u64 queue_ns);
+
+/* The interval has ended, and the thread's account is complete: its request is still open. */
+int context_end(__u32 slot, __u32 was_on_cpu);
+
+/* The thread ceases to be a target. */
+int context_forget(__u32 slot);
+
+/* The same as context_look() of the thread with this number, at a CPU sample. */
 int context_look_at_sample(__u32 tid, __u64 now_ns);
 
 #endif

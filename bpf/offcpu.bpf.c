@@ -328,6 +328,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 			lock_end(slot, now_ns);
 	}
 	if (has_left()) {
+		if (context_config.requests)
+			context_forget(slot);
 		account_close(thread, slot, task, now_ns);
 		return;
 	}

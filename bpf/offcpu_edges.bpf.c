@@ -2,6 +2,7 @@
 /* The task iterator for off-CPU time. At the edges of the interval it handles threads that were
  * blocked before the start, and waits that the end truncates. In between, where only a sample of
  * the waits gets stacks, it handles waits that have become long. */
+#include "context_request.bpf.h"
 #include "kernel_compat.bpf.h"
 #include "offcpu_lock_end.bpf.h"
 #include "offcpu_wait.bpf.h"
@@ -218,16 +219,20 @@ static __always_inline void end_stay(struct task_struct *task, struct pkbpf_thre
 /* A wait in flight at the end of the interval counts up to the end. */
 static __always_inline void end_waits(struct task_struct *task)
 {
-	__u64 end_ns = offcpu_control.end_ns;
+	__u64 end_ns = offcpu_control.end_ns, queue_ns;
 	struct pkbpf_thread *thread;
-	__u32 slot;
+	__u32 slot, was_on_cpu;
 
 	thread = thread_find(task->pid, &slot);
 	if (!thread) {
 		account_unswitched(task, end_ns);
 		return;
 	}
+	was_on_cpu = thread->place == PKBPF_THREAD_ON_CPU;
+	queue_ns = task->sched_info.run_delay - thread->run_delay_ns;
 	if (thread->place == PKBPF_THREAD_ON_CPU) {
+		if (context_config.requests)
+			context_note_wait(slot, queue_ns);
 		wait_finish(slot, task->sched_info.run_delay);
 		if (end_ns > thread->since_ns)
 			end_stay(task, thread, end_ns - thread->since_ns);
@@ -239,11 +244,15 @@ static __always_inline void end_waits(struct task_struct *task)
 		thread->row = PKBPF_NO_ROW;
 		if (offcpu_config.locks)
 			lock_end(slot, end_ns);
+		if (context_config.requests)
+			context_note_wait(slot, queue_ns);
 		wait_finish(slot, task->sched_info.run_delay);
 	}
 	if (end_ns > thread->since_ns)
 		thread->since_ns = end_ns;
 	thread->place = PKBPF_THREAD_ENDED;
+	if (context_config.requests)
+		context_end(slot, was_on_cpu);
 }
 
 SEC("?iter/task")

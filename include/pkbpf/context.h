@@ -28,8 +28,8 @@
 /* Attributes of a record that are looked at, and keys that a program may have. */
 #define PKBPF_CONTEXT_ATTRIBUTES 16
 #define PKBPF_CONTEXT_KEYS	 256
-/* Longest waits of a request that are known with their stack. */
-#define PKBPF_CONTEXT_REASONS 4
+/* Places that a request waited at longest, with their stacks. */
+#define PKBPF_CONTEXT_REASONS 16
 
 /* Where the pointer to a thread's record is. */
 enum pkbpf_context_form {
@@ -76,7 +76,9 @@ struct pkbpf_context_set {
 	__u32 pid; /* 0: not complete yet */
 	__u32 reserved;
 	char labels[PKBPF_CONTEXT_LABELS][PKBPF_CONTEXT_VALUE];
+	__u64 hash;  /* of its key */
 	__u64 count; /* of requests that ended */
+	__u64 open;  /* that had not ended at the end of the interval */
 	__u64 total_ns, max_ns;
 	__u64 edge_ns; /* of total_ns, that may lie outside of them */
 	__u64 part_ns[PKBPF_WAIT_STATES];
@@ -89,7 +91,15 @@ _Static_assert(sizeof(struct pkbpf_context_set) % 8 == 0, "map value");
 
 struct pkbpf_context_reason {
 	__u64 stack_id; /* 0: unknown */
-	__u64 wait_ns;	/* of all waits of the request at this stack, without the run queue */
+	__u64 wait_ns;	/* of waits of the request at this stack, without the run queue */
+};
+
+/* A counter of the algorithm Space-Saving (Metwally, Agrawal, El Abbadi, 2005): each stack with
+ * more than the least sum is there. */
+struct pkbpf_context_wait {
+	__u64 stack_id; /* 0: free */
+	__u64 sum_ns;
+	__u64 others_ns; /* of sum_ns: of stacks that had the place before */
 };
 
 /* What a thread works for, in the slot of its account. Only programs that run on the thread write
@@ -104,7 +114,9 @@ struct pkbpf_context_thread {
 	__u64 begin_ns;	 /* 0: before it could be seen */
 	__u64 edge_ns;
 	__u64 waited_ns[PKBPF_WAIT_STATES]; /* at its begin */
-	struct pkbpf_context_reason reasons[PKBPF_CONTEXT_REASONS];
+	struct pkbpf_context_wait waits[PKBPF_CONTEXT_REASONS];
+	__u32 is_busy; /* a program is at work on it; an NMI must not */
+	__u32 reserved;
 };
 
 /* Records. */
@@ -112,9 +124,14 @@ enum {
 	PKBPF_EVENT_REQUEST = 100, /* struct pkbpf_event_request */
 };
 
+/* Flags of such a record. */
+enum {
+	PKBPF_REQUEST_OPEN = 1, /* it had not ended at the end of the interval */
+};
+
 /* One request of a thread that took long. Its parts add up to its time. */
 struct pkbpf_event_request {
-	struct pkbpf_event_header header;
+	struct pkbpf_event_header header; /* flags: PKBPF_REQUEST_* */
 	__u8 trace[16];
 	__u8 span[8];
 	__u64 start_ns, wall_ns;
@@ -127,7 +144,7 @@ struct pkbpf_event_request {
 	char labels[PKBPF_CONTEXT_LABELS][PKBPF_CONTEXT_VALUE];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_request) == 16 + 24 + 24 + 48 + 64 + 16 + 16 + 256,
+_Static_assert(sizeof(struct pkbpf_event_request) == 16 + 24 + 24 + 48 + 256 + 16 + 16 + 256,
 	       "wire size");
 
 #endif

@@ -70,6 +70,30 @@ def requests(path, truth_path):
     check(abs(walls - trues) <= trues / 100, f"wall {walls} ns, true {trues} ns")
 
 
+def still_open(path):
+    report = load(path)
+    check(len(report["requests"]) == 1, f"{len(report['requests'])} requests")
+    request = report["requests"][0]
+    check(request.get("open") is True, "it is open")
+    check(request["labels"] == [{"key": "route", "value": "stuck"}], f"{request['labels']}")
+    check(sum(request[p] for p in PARTS) == request["wall_ns"], "parts add up")
+    end_ns = request["at_ns"] + request["wall_ns"]
+    check(end_ns == report["time"]["duration_ns"], f"it lasts to {end_ns} of the interval")
+    slept_ns = sum(w["wait_ns"] for w in request["waits"] if "timer" in w["reason"])
+    check(slept_ns >= request["wall_ns"] * 0.9, f"{slept_ns} of {request['wall_ns']} ns: its stack is known")
+    rows = {r["name"]: r for r in report["regions_by_name"]}
+    check(rows["stuck"]["unfinished"] == 1 and not rows["stuck"]["count"], f"{rows['stuck']}")
+
+
+def given_back(path):
+    report = load(path)
+    rows = {r["name"]: r for r in report["regions_by_name"]}
+    total = sum(r["count"] for r in rows.values())
+    # The first request of a process begins before it was looked at; others beside load, too.
+    check(4096 < total <= 18 * 256, f"{total} requests in sums")
+    check(counter(report, "CONTEXT_NO_SET") == 0, "all have a set")
+
+
 def equal(first, second):
     a, b = load(first), load(second)
     for key in ("requests", "regions_by_name"):

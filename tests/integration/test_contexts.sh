@@ -52,6 +52,19 @@ checker "$here/contexts_check.py" equal requests.json again.json
 grep -q "^ #1 trace 8877665544332211" again.txt || fail "no ids in the text"
 grep -l never-seen requests.json requests.pkbpf again.txt && fail "a label that was not asked for"
 
+begin "a request that does not end is listed with its time so far"
+"$pkbpf" -q -e cpu,offcpu --label route --slow-request 100ms -d 1.2s -o open.json -o open.txt -- "$contexts" hang 2 >/dev/null 2>said
+checker "$here/contexts_check.py" still_open open.json
+grep -q "not ended: .* sleeps on its own timer" open.txt || fail "the text does not say it"
+
+begin "numbers of sets are given back by processes that end"
+for ((i = 1; i <= 18; i++)); do
+	printf '"%s" sets 256 >/dev/null &\n' "$contexts"
+	((i % 9)) || echo wait
+done >many.sh
+"$pkbpf" -q -e offcpu --label route -o many.json -- bash many.sh >said 2>&1 || fail "status $?"
+checker "$here/contexts_check.py" given_back many.json
+
 begin "rows of waits by label, as text, CSV and pprof, and with hashed values"
 "$pkbpf" -q -e cpu,offcpu --by label:route -o rows.json -o rows.csv -o rows.txt -o rows.pb.gz -o rows.folded \
 	-- "$contexts" requests 24 >truth 2>said || fail "status $?"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Adds slow requests of thread contexts. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "event/request_event.h"
@@ -25,6 +26,13 @@ static bool take_reason(struct aggregator *aggregator, struct profile *profile,
 	return reason->stack != UINT32_MAX;
 }
 
+static int compare_reasons(const void *left, const void *right)
+{
+	const struct request_reason *a = left, *b = right;
+
+	return a->wait_ns != b->wait_ns ? (a->wait_ns > b->wait_ns ? -1 : 1) : 0;
+}
+
 int aggregator_take_request(struct aggregator *aggregator, const struct pkbpf_event_header *header)
 {
 	const struct pkbpf_event_request *record = (const void *)header;
@@ -44,6 +52,7 @@ int aggregator_take_request(struct aggregator *aggregator, const struct pkbpf_ev
 		.tid = record->tid,
 		.comm = profile_intern_comm(profile, record->comm),
 		.cgroup_id = record->cgroup_id,
+		.flags = record->header.flags,
 		.start_ns = record->start_ns,
 		.wall_ns = record->wall_ns,
 		.edge_ns = record->edge_ns,
@@ -61,5 +70,6 @@ int aggregator_take_request(struct aggregator *aggregator, const struct pkbpf_ev
 	for (size_t i = 0; i < PKBPF_CONTEXT_REASONS; i++)
 		if (!take_reason(aggregator, profile, record, i, &request.reasons[i]))
 			return -ENOMEM;
+	qsort(request.reasons, PKBPF_CONTEXT_REASONS, sizeof(request.reasons[0]), compare_reasons);
 	return request_list_add(profile_contexts(profile), &request);
 }

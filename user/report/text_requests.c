@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -16,7 +17,7 @@
 
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 
-/* A title and a heading of columns; then two lines for each request. */
+/* A title and a heading of columns; then at least two lines for each request. */
 #define HEAD_LINES 3
 #define FRAMES_MAX 256
 
@@ -72,24 +73,59 @@ static const char *cause_of(const struct resource_rows *rows, uint32_t stack)
 	return wait_class_row(wait_class_of_functions(rows, functions, count))->cause;
 }
 
+struct cause {
+	const char *text;
+	uint64_t wait_ns;
+};
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct cause *a = left, *b = right;
+
+	return a->wait_ns != b->wait_ns ? (a->wait_ns > b->wait_ns ? -1 : 1) : 0;
+}
+
+/* Sums the waits at all places by what they wait for, most time first. Returns the number. */
+static size_t sum_causes(const struct resource_rows *rows, const struct slow_request *request,
+			 struct cause causes[PKBPF_CONTEXT_REASONS])
+{
+	size_t count = 0, at;
+
+	for (size_t i = 0; i < PKBPF_CONTEXT_REASONS; i++) {
+		const struct request_reason *reason = &request->reasons[i];
+		const char *text;
+
+		if (reason->stack == REQUEST_NO_STACK || !reason->wait_ns)
+			continue;
+		text = cause_of(rows, reason->stack);
+		for (at = 0; at < count && strcmp(causes[at].text, text) != 0; at++)
+			;
+		if (at == count)
+			causes[count++] = (struct cause){text, 0};
+		causes[at].wait_ns += reason->wait_ns;
+	}
+	qsort(causes, count, sizeof(causes[0]), compare_causes);
+	return count;
+}
+
 /* " #1 trace … span …: 180 ms waits for a mutex, 20 ms other waits" */
 static void write_details(const struct text_report *report, const struct resource_rows *rows,
 			  const struct slow_request *request, size_t rank)
 {
 	char trace[REQUEST_ID_TEXT], span[REQUEST_ID_TEXT], buffer[HUMAN_SIZE];
+	struct cause causes[PKBPF_CONTEXT_REASONS];
+	size_t count = sum_causes(rows, request, causes);
 	uint64_t other_ns = request_other_wait_ns(request);
 	const char *between = ": ";
 
 	fprintf(report->out, " #%zu trace %s span %s", rank,
 		request_id_text(trace, request->trace, sizeof(request->trace)),
 		request_id_text(span, request->span, sizeof(request->span)));
-	for (size_t i = 0; i < PKBPF_CONTEXT_REASONS; i++) {
-		const struct request_reason *reason = &request->reasons[i];
-
-		if (reason->stack == REQUEST_NO_STACK || !reason->wait_ns)
-			continue;
-		fprintf(report->out, "%s%s %s", between, human_time(buffer, reason->wait_ns),
-			cause_of(rows, reason->stack));
+	if (request->flags & PKBPF_REQUEST_OPEN)
+		fputs(", not ended", report->out);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(report->out, "%s%s %s", between, human_time(buffer, causes[i].wait_ns),
+			causes[i].text);
 		between = ", ";
 	}
 	if (other_ns)

@@ -252,6 +252,19 @@ static void serve(int count)
 	}
 }
 
+/* The first request is over; the second one is not. */
+static void hang(double seconds)
+{
+	struct record record = {0};
+
+	serve(2);
+	attach(&record, "stuck");
+	for (int i = 0; i < 4; i++)
+		rest(1000);
+	usleep((useconds_t)(seconds * 1e6));
+	detach(&record);
+}
+
 static void make_sets(int count)
 {
 	struct record record = {0};
@@ -316,6 +329,8 @@ int main(int argc, char **argv)
 		spin(atof(argv[2]));
 	else if (strcmp(argv[1], "requests") == 0)
 		serve(atoi(argv[2]));
+	else if (strcmp(argv[1], "hang") == 0)
+		hang(atof(argv[2]));
 	else if (strcmp(argv[1], "sets") == 0)
 		make_sets(atoi(argv[2]));
 	else

@@ -149,6 +149,19 @@ static void the_slowest_are_kept_and_the_first_is_the_slowest(void **state)
 	assert_null(strstr(text, "\n #4 trace"));
 }
 
+static void waits_of_one_cause_are_one_and_an_open_request_says_so(void **state)
+{
+	struct pkbpf_event_request request = request_of(1500 * MS, 100 * MS, 50 * MS);
+
+	request.header.flags = PKBPF_REQUEST_OPEN;
+	request.reasons[2] = (struct pkbpf_context_reason){.stack_id = 1, .wait_ns = 38 * MS};
+	request.reasons[7] = (struct pkbpf_context_reason){.stack_id = 2, .wait_ns = 20 * MS};
+	request.reasons[15] = (struct pkbpf_context_reason){.stack_id = 2, .wait_ns = 30 * MS};
+	send_request(*state, &request);
+	assert_shows(report(*state), " span ab00000000000000, not ended: 50.0 ms sleeps on its own "
+				     "timer, 38.0 ms ");
+}
+
 static void what_is_not_known_is_not_told(void **state)
 {
 	struct pkbpf_event_request request = request_of(0, 12 * MS, 0);
@@ -195,6 +208,7 @@ int main(void)
 		TEST(no_request_is_not_worth_a_heading),
 		TEST(a_request_has_its_parts_ids_and_reasons),
 		TEST(the_slowest_are_kept_and_the_first_is_the_slowest),
+		TEST(waits_of_one_cause_are_one_and_an_open_request_says_so),
 		TEST(what_is_not_known_is_not_told),
 		TEST(names_cannot_move_the_cursor_or_widen_the_table),
 		TEST(parts_that_do_not_add_up_are_no_request),

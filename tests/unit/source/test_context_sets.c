@@ -88,11 +88,84 @@ static void a_slice_has_its_own_largest(void **state)
 	event_buffer_done(&buffer);
 }
 
+static void a_request_that_is_open_at_the_end_is_in_no_sum(void **state)
+{
+	struct context_sets of = {.sets = sets, .sent = sent, .count = 3};
+	struct event_buffer buffer = {0};
+	struct region_view view;
+
+	(void)state;
+	memset(sets, 0, sizeof(sets));
+	memset(sent, 0, sizeof(sent));
+	sets[1].pid = 7;
+	sets[1].open = 2;
+	drain(&of, &buffer, &view);
+	assert_int_equal(view.record->unfinished, 2);
+	assert_int_equal(view.record->count, 0);
+	assert_int_equal(view.record->total_ns, 0);
+	buffer.size = 0;
+	assert_int_equal(context_sets_drain(&of, 1000, &buffer), 0);
+	assert_int_equal(buffer.size, 0);
+	event_buffer_done(&buffer);
+}
+
+static void a_name_is_sent_once_where_samples_refer_to_it(void **state)
+{
+	struct context_sets of = {.sets = sets, .sent = sent, .count = 3, .by_label = true};
+	struct event_buffer buffer = {0};
+	const struct pkbpf_event_region_name *name;
+
+	(void)state;
+	memset(sets, 0, sizeof(sets));
+	memset(sent, 0, sizeof(sent));
+	sets[2].pid = 7;
+	strcpy(sets[2].labels[0], "/cart");
+	assert_int_equal(context_sets_drain(&of, 1000, &buffer), 0);
+	assert_int_equal(buffer.size, sizeof(*name));
+	name = (const void *)buffer.data;
+	assert_int_equal(name->header.kind, PKBPF_EVENT_REGION_NAME);
+	assert_int_equal(name->number, 2);
+	assert_string_equal(name->name, "/cart");
+	buffer.size = 0;
+	assert_int_equal(context_sets_drain(&of, 2000, &buffer), 0);
+	assert_int_equal(buffer.size, 0);
+	event_buffer_done(&buffer);
+}
+
+static void sets_of_an_ended_process_are_emptied_one_by_one(void **state)
+{
+	struct context_sets of = {.sets = sets, .sent = sent, .count = 3};
+	struct pkbpf_context_set_key key;
+
+	(void)state;
+	memset(sets, 0, sizeof(sets));
+	memset(sent, 0, sizeof(sent));
+	for (int i = 0; i < 3; i++) {
+		sets[i].pid = i == 1 ? 8 : 7;
+		sets[i].hash = 100 + (uint64_t)i;
+		sets[i].claims = 1;
+		add_request(&sets[i], 5000, 0);
+		sent[i].count = 1;
+	}
+	assert_int_equal(context_sets_release(&of, 7, 0, &key), 0);
+	assert_int_equal(key.pid, 7);
+	assert_int_equal(key.hash, 100);
+	assert_int_equal(context_sets_release(&of, 7, 0, &key), 2);
+	assert_int_equal(key.hash, 102);
+	assert_int_equal(context_sets_release(&of, 7, 2, &key), 3);
+	assert_int_equal(sets[0].count + sent[0].count + sets[0].pid, 0);
+	assert_int_equal(sets[0].claims, 1);
+	assert_int_equal(sets[1].count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sends_what_was_added_since_the_last_time),
 		cmocka_unit_test(a_slice_has_its_own_largest),
+		cmocka_unit_test(a_request_that_is_open_at_the_end_is_in_no_sum),
+		cmocka_unit_test(a_name_is_sent_once_where_samples_refer_to_it),
+		cmocka_unit_test(sets_of_an_ended_process_are_emptied_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

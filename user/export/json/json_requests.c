@@ -76,12 +76,14 @@ static void write_request(struct json_writer *writer, const struct resource_rows
 			(int64_t)(request->start_ns - profile_info_read(profile)->start_ns));
 	write_who(writer, profile, request);
 	json_writer_u64(writer, "wall_ns", request->wall_ns);
+	if (request->flags & PKBPF_REQUEST_OPEN)
+		json_writer_bool(writer, "open", true);
 	json_writer_u64(writer, "edge_ns", request->edge_ns);
 	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
 		json_writer_u64(writer, json_part_keys[i], request->part_ns[i]);
 	json_writer_array_begin(writer, "waits");
 	for (size_t i = 0; i < PKBPF_CONTEXT_REASONS; i++)
-		if (request->reasons[i].stack != REQUEST_NO_STACK)
+		if (request->reasons[i].stack != REQUEST_NO_STACK && request->reasons[i].wait_ns)
 			write_reason(writer, rows, &request->reasons[i]);
 	json_writer_array_end(writer);
 	json_writer_u64(writer, "other_wait_ns", request_other_wait_ns(request));

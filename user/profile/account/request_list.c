@@ -76,6 +76,9 @@ int request_list_sorted(const struct request_list *list, const struct slow_reque
 		BYTE(number + 2, member[at + 2]), BYTE(number + 3, member[at + 3]),                \
 		BYTE(number + 4, member[at + 4]), BYTE(number + 5, member[at + 5]),                \
 		BYTE(number + 6, member[at + 6]), BYTE(number + 7, member[at + 7])
+#define REASON(number, at)                                                                         \
+	COLUMN(STACK_OR_NONE, number, struct slow_request, reasons[at].stack),                     \
+		COLUMN(NUMBER, (number) + 1, struct slow_request, reasons[at].wait_ns)
 
 static const struct recorded_column columns[] = {
 	COLUMN(PROCESS, 1, struct slow_request, process),
@@ -95,19 +98,29 @@ static const struct recorded_column columns[] = {
 	COLUMN(NUMBER, 15, struct slow_request, part_ns[PKBPF_WAIT_DISK]),
 	COLUMN(NUMBER, 16, struct slow_request, part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]),
 	COLUMN(NUMBER, 17, struct slow_request, part_ns[PKBPF_WAIT_STOPPED]),
-	COLUMN(STACK_OR_NONE, 18, struct slow_request, reasons[0].stack),
-	COLUMN(NUMBER, 19, struct slow_request, reasons[0].wait_ns),
-	COLUMN(STACK_OR_NONE, 20, struct slow_request, reasons[1].stack),
-	COLUMN(NUMBER, 21, struct slow_request, reasons[1].wait_ns),
-	COLUMN(STACK_OR_NONE, 22, struct slow_request, reasons[2].stack),
-	COLUMN(NUMBER, 23, struct slow_request, reasons[2].wait_ns),
-	COLUMN(STACK_OR_NONE, 24, struct slow_request, reasons[3].stack),
-	COLUMN(NUMBER, 25, struct slow_request, reasons[3].wait_ns),
+	REASON(18, 0),
+	REASON(20, 1),
+	REASON(22, 2),
+	REASON(24, 3),
+	COLUMN(NUMBER, 26, struct slow_request, flags),
 	BYTES_8(32, trace, 0),
 	BYTES_8(40, trace, 8),
 	BYTES_8(48, span, 0),
+	REASON(64, 4),
+	REASON(66, 5),
+	REASON(68, 6),
+	REASON(70, 7),
+	REASON(72, 8),
+	REASON(74, 9),
+	REASON(76, 10),
+	REASON(78, 11),
+	REASON(80, 12),
+	REASON(82, 13),
+	REASON(84, 14),
+	REASON(86, 15),
 };
-ALL_MEMBERS(struct slow_request, 200);
+ALL_MEMBERS(struct slow_request, 400);
+_Static_assert(PKBPF_CONTEXT_REASONS == 16, "a reason needs a column here");
 
 static int64_t add_row(void *account, const void *row)
 {

@@ -23,11 +23,12 @@ struct slow_request {
 	uint32_t labels[PKBPF_CONTEXT_LABELS]; /* likewise; of the empty string: it has none */
 	uint8_t trace[16], span[8];	       /* in the order in which they are written */
 	uint64_t cgroup_id;		       /* 0: unknown */
+	uint64_t flags;			       /* PKBPF_REQUEST_* */
 	uint64_t start_ns;		       /* CLOCK_MONOTONIC */
 	uint64_t wall_ns;
 	uint64_t edge_ns;		     /* of wall_ns, that may lie outside of it */
 	uint64_t part_ns[PKBPF_WAIT_STATES]; /* add up to wall_ns */
-	struct request_reason reasons[PKBPF_CONTEXT_REASONS];
+	struct request_reason reasons[PKBPF_CONTEXT_REASONS]; /* most time first */
 };
 
 struct request_list;

@@ -46,6 +46,8 @@ struct found_process {
 struct context_finder {
 	struct session *session;
 	const struct context_labels *labels;
+	context_ended_fn *ended;
+	void *context;
 	struct context_files files;
 	uint32_t next;			      /* process that the next look begins with */
 	ARRAY_OF(struct found_process) items; /* by id of the process */
@@ -54,7 +56,8 @@ struct context_finder {
 };
 
 struct context_finder *context_finder_new(struct session *session,
-					  const struct context_labels *labels)
+					  const struct context_labels *labels,
+					  context_ended_fn *ended, void *context)
 {
 	struct context_finder *finder = calloc(1, sizeof(*finder));
 
@@ -62,6 +65,8 @@ struct context_finder *context_finder_new(struct session *session,
 		return NULL;
 	finder->session = session;
 	finder->labels = labels;
+	finder->ended = ended;
+	finder->context = context;
 	finder->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return finder;
 }
@@ -157,10 +162,12 @@ static int put(const struct found_process *item, int map_fd)
 	return bpf_map_update_elem(map_fd, &item->pid, &entry, BPF_ANY) ? -errno : 0;
 }
 
-static void forget(struct found_process *item, int map_fd)
+static void forget(const struct context_finder *finder, struct found_process *item, int map_fd)
 {
-	if (item->finding == FOUND)
+	if (item->finding == FOUND) {
 		bpf_map_delete_elem(map_fd, &item->pid);
+		finder->ended(finder->context, item->pid);
+	}
 	*item = (struct found_process){0};
 }
 
@@ -174,7 +181,12 @@ static bool has_musl(struct mapped_file_table *table, const struct mapping_list 
 				? mapped_file_table_get(table, list->items[i].file)
 				: NULL;
 
-		if (file && strstr(file->path, "musl"))
+		const char *name = file ? strrchr(file->path, '/') : NULL;
+
+		/* Also as a name of the program interpreter; that of glibc is libc.so.6. */
+		if (name && (strcmp(name, "/libc.so") == 0 ||
+			     strncmp(name, "/ld-musl-", strlen("/ld-musl-")) == 0 ||
+			     strncmp(name, "/libc.musl-", strlen("/libc.musl-")) == 0))
 			return true;
 	}
 	return false;
@@ -331,7 +343,7 @@ static void forget_ended(struct context_finder *finder, struct process_table *ta
 		struct found_process *item = &finder->items.items[id];
 
 		if (!process || process->end_ns || (item->pid && item->pid != process->pid))
-			forget(item, map_fd);
+			forget(finder, item, map_fd);
 	}
 }
 

@@ -11,9 +11,13 @@
 struct session;
 struct context_finder;
 
+/* A process with contexts has ended, and none of its records are to come. */
+typedef void context_ended_fn(void *context, uint32_t pid);
+
 /* labels: borrowed. NULL: out of memory. */
 struct context_finder *context_finder_new(struct session *session,
-					  const struct context_labels *labels);
+					  const struct context_labels *labels,
+					  context_ended_fn *ended, void *context);
 void context_finder_free(struct context_finder *finder);
 /* Looks at processes; map_fd: that of context_processes. is_first: at all of them, whatever that
  * takes. */

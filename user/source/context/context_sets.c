@@ -60,6 +60,7 @@ static int send(const volatile struct pkbpf_context_set *set, struct pkbpf_conte
 	record->count = take(&set->count, &sent->count);
 	record->total_ns = record->self_ns = take(&set->total_ns, &sent->total_ns);
 	record->max_ns = sent->max_ns = set->max_ns;
+	record->unfinished = take(&set->open, &sent->open);
 	for (int i = 0; i < PKBPF_WAIT_STATES; i++)
 		record->part_ns[i] = take(&set->part_ns[i], &sent->part_ns[i]);
 	fill_buckets(record, set, sent, buckets);
@@ -68,14 +69,59 @@ static int send(const volatile struct pkbpf_context_set *set, struct pkbpf_conte
 	return 0;
 }
 
+/* The kernel side has sent it, if its ring had room. */
+static int send_name(const struct context_sets *sets, uint32_t number, uint64_t now_ns,
+		     struct event_buffer *buffer)
+{
+	struct pkbpf_event_region_name *name;
+
+	if (!sets->by_label || !sets->sets[number].labels[0][0])
+		return 0;
+	name = event_buffer_add(buffer, sizeof(*name), PKBPF_EVENT_REGION_NAME, 0, now_ns);
+	if (!name)
+		return -ENOMEM;
+	name->number = number;
+	name->parent = PKBPF_NO_ROW;
+	memcpy(name->name, (const char *)sets->sets[number].labels[0], sizeof(name->name));
+	return 0;
+}
+
+static bool has_news(const volatile struct pkbpf_context_set *set,
+		     const struct pkbpf_context_set *sent)
+{
+	return set->count != sent->count || set->open != sent->open;
+}
+
 int context_sets_drain(struct context_sets *sets, uint64_t now_ns, struct event_buffer *buffer)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < sets->count && !err; i++)
-		if (sets->sets[i].pid && sets->sets[i].count != sets->sent[i].count)
+	for (uint32_t i = 0; i < sets->count && !err; i++) {
+		if (!sets->sets[i].pid)
+			continue;
+		if (sets->sent[i].pid != sets->sets[i].pid)
+			err = send_name(sets, i, now_ns, buffer);
+		if (!err && has_news(&sets->sets[i], &sets->sent[i]))
 			err = send(&sets->sets[i], &sets->sent[i], now_ns, buffer);
+		if (!err)
+			sets->sent[i].pid = sets->sets[i].pid;
+	}
 	return err;
+}
+
+uint32_t context_sets_release(struct context_sets *sets, uint32_t pid, uint32_t first,
+			      struct pkbpf_context_set_key *ret_key)
+{
+	for (uint32_t i = first; i < sets->count; i++) {
+		if (sets->sets[i].pid != pid)
+			continue;
+		*ret_key = (struct pkbpf_context_set_key){.hash = sets->sets[i].hash, .pid = pid};
+		sets->sets[i].pid = 0;
+		memset((void *)&sets->sets[i], 0, offsetof(struct pkbpf_context_set, claims));
+		memset(&sets->sent[i], 0, sizeof(sets->sent[i]));
+		return i;
+	}
+	return sets->count;
 }
 
 void context_sets_begin_slice(struct context_sets *sets)

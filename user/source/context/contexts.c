@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The source of thread contexts: finds programs that publish them, and drains sums of requests. */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -87,6 +88,32 @@ static int configure_programs(const struct source *source, struct pkbpf_bpf *ske
 		       : -EIO;
 }
 
+static int drain(struct source *source)
+{
+	int err = context_sets_drain(&source->sets, clock_now_ns(), &source->buffer);
+
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+/* Gives the numbers of its sets back: others may use them. Ids of stacks, which refer to them,
+ * differ by process. */
+static void take_ended(void *context, uint32_t pid)
+{
+	struct source *source = context;
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct pkbpf_context_set_key key;
+
+	if (drain(source))
+		return;
+	for (uint32_t i = 0;
+	     (i = context_sets_release(&source->sets, pid, i, &key)) < source->sets.count; i++) {
+		bpf_map_delete_elem(bpf_map__fd(skeleton->maps.context_set_index), &key);
+		bpf_map_update_elem(bpf_map__fd(skeleton->maps.context_free_sets), NULL, &i,
+				    BPF_ANY);
+	}
+}
+
 static int contexts_configure(struct session *session, const struct source_options *options,
 			      struct source **ret_source, struct error *error)
 {
@@ -104,7 +131,7 @@ static int contexts_configure(struct session *session, const struct source_optio
 		contexts_free(source);
 		return err;
 	}
-	source->finder = context_finder_new(session, &source->labels);
+	source->finder = context_finder_new(session, &source->labels, take_ended, source);
 	err = source->finder ? configure_maps(source, skeleton) : -ENOMEM;
 	err = err ? err : configure_programs(source, skeleton, &options->context);
 	if (err) {
@@ -153,20 +180,13 @@ static int contexts_attach(struct source *source, struct error *error)
 		return err;
 	source->sets.sets = source->set_table.items;
 	source->sets.count = source->set_table.count;
+	source->sets.by_label = source->by_label;
 	source->sets.sent = calloc(source->sets.count, sizeof(*source->sets.sent));
 	if (!source->sets.sent || name_other(source))
 		return error_set(error, ENOMEM, "cannot prepare thread contexts: out of memory");
 	source->is_attached = true;
 	look(source, true);
 	return 0;
-}
-
-static int drain(struct source *source)
-{
-	int err = context_sets_drain(&source->sets, clock_now_ns(), &source->buffer);
-
-	session_add_records(source->session, &source->buffer);
-	return err;
 }
 
 static int contexts_poll(struct source *source)
@@ -204,8 +224,8 @@ static void contexts_each_stack(const struct source *source, source_stack_fn *ta
 		if (!threads[i].trace[0] && !threads[i].trace[1])
 			continue;
 		for (int j = 0; j < PKBPF_CONTEXT_REASONS; j++)
-			if (threads[i].reasons[j].stack_id)
-				take(context, threads[i].reasons[j].stack_id);
+			if (threads[i].waits[j].stack_id)
+				take(context, threads[i].waits[j].stack_id);
 	}
 }
 
