@@ -3,10 +3,17 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define P95_MIN 20
 #define P99_MIN 100
+
+const char *const bench_better_names[] = {
+	[BENCH_BETTER_UNKNOWN] = "",
+	[BENCH_BETTER_HIGHER] = "higher",
+	[BENCH_BETTER_LOWER] = "lower",
+};
 
 void bench_init(struct bench *bench)
 {
@@ -24,6 +31,9 @@ void bench_done(struct bench *bench)
 		free(variant->label);
 	}
 	array_free(&bench->variants);
+	array_foreach(&bench->columns, column)
+		free(column->name);
+	array_free(&bench->columns);
 	array_free(&bench->runs);
 	free(bench->unit);
 	free(bench->without_account);
@@ -53,6 +63,58 @@ bool bench_add_parameter(struct bench_variant *variant, const char *name, const 
 	parameter->name = strdup(name);
 	parameter->value = strdup(value);
 	return parameter->name && parameter->value;
+}
+
+bool bench_add_column(struct bench *bench, const char *name, enum bench_better better)
+{
+	struct bench_column *column =
+		bench->columns.count < BENCH_COLUMNS_MAX ? array_add(&bench->columns) : NULL;
+
+	if (!column)
+		return false;
+	*column = (struct bench_column){strdup(name), better};
+	return column->name;
+}
+
+const char *bench_figure_name(const struct bench *bench, enum bench_figure figure)
+{
+	size_t column = (size_t)figure - BENCH_COLUMN;
+
+	if (figure < BENCH_COLUMN)
+		return bench_figures[figure].name;
+	return column < bench->columns.count ? bench->columns.items[column].name : "";
+}
+
+const char *bench_figure_title(const struct bench *bench, enum bench_figure figure)
+{
+	return figure < BENCH_COLUMN ? bench_figures[figure].title
+				     : bench_figure_name(bench, figure);
+}
+
+static size_t find_column(const struct bench *bench, const char *name)
+{
+	size_t at = 0;
+
+	while (at < bench->columns.count && strcmp(bench->columns.items[at].name, name) != 0)
+		at++;
+	return at;
+}
+
+void bench_match_columns(struct bench *bench, const struct bench *like)
+{
+	array_foreach(&bench->runs, run) {
+		struct bench_run old = *run;
+
+		run->known &= (1ULL << BENCH_COLUMN) - 1;
+		for (size_t i = 0; i < like->columns.count; i++) {
+			size_t at = find_column(bench, like->columns.items[i].name);
+			enum bench_figure from = (enum bench_figure)(BENCH_COLUMN + at);
+
+			if (at < bench->columns.count && bench_run_knows(&old, from))
+				bench_run_set(run, (enum bench_figure)(BENCH_COLUMN + i),
+					      old.values[from]);
+		}
+	}
 }
 
 bool bench_run_counts(const struct bench_run *run)

@@ -25,6 +25,16 @@ struct bench_variant {
 	ARRAY_OF(struct bench_parameter) parameters;
 };
 
+enum bench_better { BENCH_BETTER_UNKNOWN, BENCH_BETTER_HIGHER, BENCH_BETTER_LOWER };
+
+extern const char *const bench_better_names[]; /* "", "higher", "lower" */
+
+/* A figure of --column: a number that a command prints for each run. */
+struct bench_column {
+	char *name;
+	enum bench_better better;
+};
+
 struct bench_run {
 	uint32_t variant;
 	uint32_t number; /* of its variant, from 1 */
@@ -35,13 +45,14 @@ struct bench_run {
 	uint32_t left_behind; /* processes that outlived it */
 	uint64_t fork_ns;     /* its process exists since then; CLOCK_MONOTONIC */
 	uint64_t start_ns, end_ns;
-	uint32_t known; /* 1 << enum bench_figure */
+	uint64_t known; /* 1 << enum bench_figure */
 	double values[BENCH_FIGURES];
 };
 
 struct bench {
 	ARRAY_OF(struct bench_variant) variants;
-	ARRAY_OF(struct bench_run) runs; /* as they ran */
+	ARRAY_OF(struct bench_column) columns; /* of figures from BENCH_COLUMN on */
+	ARRAY_OF(struct bench_run) runs;       /* as they ran */
 	uint64_t seed;
 	bool interleaved;
 	bool has_account;      /* of the kernel, by BPF; else what every user can read */
@@ -64,16 +75,24 @@ void bench_done(struct bench *bench);
 /* Copies the label. NULL: out of memory. */
 struct bench_variant *bench_add_variant(struct bench *bench, const char *label);
 bool bench_add_parameter(struct bench_variant *variant, const char *name, const char *value);
+/* Copies the name. false: out of memory. */
+bool bench_add_column(struct bench *bench, const char *name, enum bench_better better);
+/* Its name in files, without the unit; "": a column that is not there. */
+const char *bench_figure_name(const struct bench *bench, enum bench_figure figure);
+/* The same for people. */
+const char *bench_figure_title(const struct bench *bench, enum bench_figure figure);
+/* Gives columns the numbers that those of the same names have in another benchmark; others go. */
+void bench_match_columns(struct bench *bench, const struct bench *like);
 
 static inline bool bench_run_knows(const struct bench_run *run, enum bench_figure figure)
 {
-	return run->known & 1U << figure;
+	return run->known & 1ULL << figure;
 }
 
 static inline void bench_run_set(struct bench_run *run, enum bench_figure figure, double value)
 {
 	run->values[figure] = value;
-	run->known |= 1U << figure;
+	run->known |= 1ULL << figure;
 }
 
 /* A run that is compared: no warm-up, and it did not fail. */

@@ -9,7 +9,7 @@ static void write_run(const struct bench *bench, const struct bench_run *run, si
 	fprintf(out, "%zu,%u,", order, run->variant + 1);
 	escape_csv(out, bench->variants.items[run->variant].label);
 	fprintf(out, ",%u,%d,%d,%d", run->number, run->is_warmup, run->status, run->has_failed);
-	for (int figure = 0; figure < BENCH_FIGURES; figure++) {
+	for (size_t figure = 0; figure < BENCH_COLUMN + bench->columns.count; figure++) {
 		fputc(',', out);
 		if (bench_run_knows(run, (enum bench_figure)figure))
 			fprintf(out, run->values[figure] < 1e6 ? "%.9g" : "%.0f",
@@ -23,8 +23,8 @@ static int csv_write(const struct bench_document *document, FILE *out)
 	size_t order = 0;
 
 	fputs("order,variant,command,run,warmup,status,failed", out);
-	for (int figure = 0; figure < BENCH_FIGURES; figure++)
-		fprintf(out, ",%s%s", bench_figures[figure].name,
+	for (size_t figure = 0; figure < BENCH_COLUMN + document->bench->columns.count; figure++)
+		fprintf(out, ",%s%s", bench_figure_name(document->bench, (enum bench_figure)figure),
 			bench_unit_suffix(bench_figures[figure].unit));
 	fputs("\r\n", out);
 	array_foreach(&document->bench->runs, run)

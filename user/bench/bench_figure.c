@@ -11,11 +11,12 @@ const struct bench_figure_row bench_figures[BENCH_FIGURES] = {
 #define X(number, text, title, unit, summary) [BENCH_##number] = {text, title, summary, unit},
 	BENCH_FIGURE_LIST(X)
 #undef X
+		[BENCH_COLUMN... BENCH_FIGURES - 1] = {"", "", "", BENCH_NUMBER},
 };
 
 int bench_figure_find(const char *name)
 {
-	for (int i = 0; i < BENCH_FIGURES; i++)
+	for (int i = 0; i < BENCH_COLUMN; i++)
 		if (strcmp(bench_figures[i].name, name) == 0)
 			return i;
 	return -1;
@@ -29,6 +30,7 @@ static const struct {
 	[BENCH_NS] = {"_ns", NULL, 0, 1},	   [BENCH_BYTES] = {"_bytes", NULL, 0, 1},
 	[BENCH_COUNT] = {"", NULL, 0, 1},	   [BENCH_JOULES] = {"_joules", "J", 2, 1},
 	[BENCH_CELSIUS] = {"_celsius", "C", 0, 1}, [BENCH_HERTZ] = {"_hz", "GHz", 2, 1e9},
+	[BENCH_NUMBER] = {"", NULL, 0, 1},
 };
 
 const char *bench_unit_suffix(enum bench_unit unit)
@@ -42,6 +44,10 @@ char *bench_value_text(char text[BENCH_VALUE_SIZE], enum bench_unit unit, double
 	uint64_t whole = human_whole(fabs(value));
 	const char *human;
 
+	if (unit == BENCH_NUMBER) {
+		snprintf(text, BENCH_VALUE_SIZE, "%.4g", value);
+		return text;
+	}
 	if (units[unit].word) {
 		snprintf(text, BENCH_VALUE_SIZE, "%.*f %s", units[unit].digits,
 			 value / units[unit].scale, units[unit].word);

@@ -6,7 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum bench_unit { BENCH_NS, BENCH_BYTES, BENCH_COUNT, BENCH_JOULES, BENCH_CELSIUS, BENCH_HERTZ };
+enum bench_unit {
+	BENCH_NS,
+	BENCH_BYTES,
+	BENCH_COUNT,
+	BENCH_JOULES,
+	BENCH_CELSIUS,
+	BENCH_HERTZ,
+	BENCH_NUMBER, /* of what is not known */
+};
 
 /* X(NAME, name in files, title of a column, unit, summary). Names are part of the formats. */
 #define BENCH_FIGURE_LIST(X)                                                                       \
@@ -50,10 +58,12 @@ enum bench_figure {
 #define X(name, text, title, unit, summary) BENCH_##name,
 	BENCH_FIGURE_LIST(X)
 #undef X
-		BENCH_FIGURES,
+		BENCH_COLUMN, /* the first of --column; its name is in the benchmark */
 };
 
-_Static_assert(BENCH_FIGURES <= 32, "a bit each in struct bench_run");
+#define BENCH_COLUMNS_MAX 8
+#define BENCH_FIGURES	  (BENCH_COLUMN + BENCH_COLUMNS_MAX)
+_Static_assert(BENCH_FIGURES <= 64, "a bit each in struct bench_run");
 
 struct bench_figure_row {
 	const char *name, *title, *summary;
@@ -62,7 +72,7 @@ struct bench_figure_row {
 
 extern const struct bench_figure_row bench_figures[BENCH_FIGURES];
 
-/* -1: none has this name. */
+/* -1: none has this name. Columns of --column have none here. */
 int bench_figure_find(const char *name);
 /* "_ns", "_bytes", "" */
 const char *bench_unit_suffix(enum bench_unit unit);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bench/bench_format.h"
+#include "bench/bench_tradeoff.h"
 #include "export/json/json_writer.h"
 
 /* Rises when a key changes its meaning or goes; not when one is added. */
@@ -11,9 +12,9 @@
 #define KEY_SIZE       64
 
 /* "wall_ns" */
-static const char *key_of(enum bench_figure figure, char key[KEY_SIZE])
+static const char *key_of(const struct bench *bench, enum bench_figure figure, char key[KEY_SIZE])
 {
-	snprintf(key, KEY_SIZE, "%s%s", bench_figures[figure].name,
+	snprintf(key, KEY_SIZE, "%s%s", bench_figure_name(bench, figure),
 		 bench_unit_suffix(bench_figures[figure].unit));
 	return key;
 }
@@ -48,6 +49,19 @@ static void write_head(struct json_writer *writer, const struct bench *bench)
 		json_writer_string(writer, "unit_region", bench->unit);
 	if (bench->without_account)
 		json_writer_string(writer, "without_account", bench->without_account);
+}
+
+static void write_columns(struct json_writer *writer, const struct bench *bench)
+{
+	json_writer_array_begin(writer, "columns");
+	array_foreach(&bench->columns, column) {
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "name", column->name);
+		if (column->better)
+			json_writer_string(writer, "better", bench_better_names[column->better]);
+		json_writer_object_end(writer);
+	}
+	json_writer_array_end(writer);
 }
 
 static void write_environment(struct json_writer *writer, const struct environment *environment)
@@ -95,7 +109,7 @@ static int write_summary(struct json_writer *writer, const struct bench *bench, 
 
 	if (err < 0 || !summary.count)
 		return err;
-	json_writer_object_begin(writer, key_of(figure, key));
+	json_writer_object_begin(writer, key_of(bench, figure, key));
 	json_writer_u64(writer, "count", summary.count);
 	json_writer_real(writer, "median", summary.median);
 	write_interval(writer, "median", &summary.interval);
@@ -142,7 +156,8 @@ static int write_variants(struct json_writer *writer, const struct bench *bench)
 	return err;
 }
 
-static void write_run(struct json_writer *writer, const struct bench_run *run)
+static void write_run(struct json_writer *writer, const struct bench *bench,
+		      const struct bench_run *run)
 {
 	char key[KEY_SIZE];
 
@@ -157,19 +172,20 @@ static void write_run(struct json_writer *writer, const struct bench_run *run)
 	json_writer_object_begin(writer, "figures");
 	for (int figure = 0; figure < BENCH_FIGURES; figure++)
 		if (bench_run_knows(run, (enum bench_figure)figure))
-			json_writer_real(writer, key_of((enum bench_figure)figure, key),
+			json_writer_real(writer, key_of(bench, (enum bench_figure)figure, key),
 					 run->values[figure]);
 	json_writer_object_end(writer);
 	json_writer_object_end(writer);
 }
 
-static void write_comparison(struct json_writer *writer, const struct bench_comparison *comparison)
+static void write_comparison(struct json_writer *writer, const struct bench *bench,
+			     const struct bench_comparison *comparison)
 {
 	char key[KEY_SIZE];
 
 	if (!comparison->counts[0])
 		return;
-	json_writer_object_begin(writer, key_of(comparison->figure, key));
+	json_writer_object_begin(writer, key_of(bench, comparison->figure, key));
 	json_writer_string(writer, "verdict", bench_verdict_names[comparison->verdict]);
 	json_writer_real(writer, "base_median", comparison->medians[0]);
 	json_writer_real(writer, "new_median", comparison->medians[1]);
@@ -208,11 +224,40 @@ static void write_comparisons(struct json_writer *writer, const struct bench_doc
 			json_writer_string(writer, "text", pair->states);
 		json_writer_object_begin(writer, "figures");
 		for (int figure = 0; figure < BENCH_FIGURES; figure++)
-			write_comparison(writer, &pair->figures[figure]);
+			write_comparison(writer, document->bench, &pair->figures[figure]);
 		json_writer_object_end(writer);
 		json_writer_object_end(writer);
 	}
 	json_writer_array_end(writer);
+}
+
+static int write_tradeoff(struct json_writer *writer, const struct bench *bench)
+{
+	struct bench_tradeoff tradeoff;
+	char key[KEY_SIZE];
+	int err = bench_tradeoff_find(bench, &tradeoff);
+
+	if (err < 0 || !tradeoff.goal_count)
+		return err;
+	json_writer_object_begin(writer, "trade_off");
+	json_writer_array_begin(writer, "figures");
+	for (size_t i = 0; i < tradeoff.goal_count; i++) {
+		const struct bench_goal *goal = &tradeoff.goals[i];
+
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "figure", key_of(bench, goal->figure, key));
+		json_writer_string(writer, "better", goal->higher ? "higher" : "lower");
+		json_writer_u64(writer, "best", goal->best);
+		json_writer_object_end(writer);
+	}
+	json_writer_array_end(writer);
+	json_writer_array_begin(writer, "variants");
+	for (uint32_t i = 0; i < bench->variants.count; i++)
+		if (tradeoff.is_chosen[i])
+			json_writer_u64(writer, NULL, i);
+	json_writer_array_end(writer);
+	json_writer_object_end(writer);
+	return 0;
 }
 
 static void write_outliers(struct json_writer *writer, const struct bench_document *document)
@@ -271,13 +316,16 @@ static int json_write(const struct bench_document *document, FILE *out)
 
 	json_writer_object_begin(&writer, NULL);
 	write_head(&writer, bench);
+	write_columns(&writer, bench);
 	write_environment(&writer, &bench->environment);
 	err = write_variants(&writer, bench);
 	json_writer_array_begin(&writer, "runs");
 	array_foreach(&bench->runs, run)
-		write_run(&writer, run);
+		write_run(&writer, bench, run);
 	json_writer_array_end(&writer);
 	write_comparisons(&writer, document);
+	if (err == 0)
+		err = write_tradeoff(&writer, bench);
 	write_outliers(&writer, document);
 	write_gates(&writer, document);
 	json_writer_object_end(&writer);

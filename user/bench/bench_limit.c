@@ -24,13 +24,23 @@ static enum figure_unit unit_of(enum bench_figure figure)
 	case BENCH_JOULES:
 	case BENCH_CELSIUS:
 	case BENCH_HERTZ:
+	case BENCH_NUMBER:
 		break;
 	}
 	return FIGURE_COUNT;
 }
 
+static int find_figure(const struct bench *bench, const char *name)
+{
+	for (size_t i = 0; bench && i < bench->columns.count; i++)
+		if (strcmp(bench->columns.items[i].name, name) == 0)
+			return (int)(BENCH_COLUMN + i);
+	return bench_figure_find(name);
+}
+
 /* "wall.p99 " */
-static bool parse_names(const char *text, size_t length, struct bench_limit *limit)
+static bool parse_names(const char *text, size_t length, const struct bench *bench,
+			struct bench_limit *limit)
 {
 	char name[NAME_SIZE], *dot;
 	int figure;
@@ -44,7 +54,7 @@ static bool parse_names(const char *text, size_t length, struct bench_limit *lim
 	dot = strchr(name, '.');
 	if (dot)
 		*dot++ = '\0';
-	figure = bench_figure_find(name);
+	figure = find_figure(bench, name);
 	limit->figure = (enum bench_figure)figure;
 	limit->statistic = dot ? BENCH_STATISTICS : BENCH_MEDIAN;
 	for (int i = 0; dot && i < BENCH_STATISTICS; i++)
@@ -53,12 +63,13 @@ static bool parse_names(const char *text, size_t length, struct bench_limit *lim
 	return figure >= 0 && limit->statistic < BENCH_STATISTICS;
 }
 
-int bench_limit_parse(const char *text, struct bench_limit *ret_limit, struct error *error)
+int bench_limit_parse(const char *text, const struct bench *bench, struct bench_limit *ret_limit,
+		      struct error *error)
 {
 	struct bench_limit limit = {0};
 	const char *comparison = comparator_find(text, &limit.comparison), *example;
 
-	if (!comparison || !parse_names(text, (size_t)(comparison - text), &limit))
+	if (!comparison || !parse_names(text, (size_t)(comparison - text), bench, &limit))
 		return error_set(
 			error, EINVAL,
 			"invalid value '%s' for --fail-if: expected a figure, and a limit, "
@@ -111,7 +122,7 @@ int bench_limit_check(const struct bench_limit *limit, const char *text, const s
 		result.outcome = BENCH_GATE_NOT_CHECKED;
 		snprintf(result.sentence, sizeof(result.sentence),
 			 "%.200s: %s of %.200s is not known: %s", text,
-			 bench_figures[limit->figure].title, label,
+			 bench_figure_title(bench, limit->figure), label,
 			 summary.count ? "it needs more runs" : "it was not measured");
 	} else {
 		bool holds = comparator_holds(limit->comparison, value, limit->value);

@@ -24,8 +24,9 @@ struct bench_limit {
 	double value;
 };
 
-/* -EINVAL with the sentence. */
-int bench_limit_parse(const char *text, struct bench_limit *ret_limit, struct error *error);
+/* Columns are those of bench; NULL: there are none. -EINVAL with the sentence. */
+int bench_limit_parse(const char *text, const struct bench *bench, struct bench_limit *ret_limit,
+		      struct error *error);
 /* Of a variant. The limit of a median is exceeded when its whole interval is beyond it; when the
  * limit lies within the interval nobody can tell, which is said, and passes. Not checked: the
  * figure or statistic is not known. -ENOMEM. */

@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "bench/bench_format.h"
+#include "bench/bench_tradeoff.h"
 
 static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
 		       FILE *out)
@@ -42,7 +43,8 @@ static void write_value(const struct bench *bench, uint32_t variant, enum bench_
 	fputs(" |", out);
 }
 
-static void write_row(const struct bench *bench, uint32_t variant, const char *mark, FILE *out)
+static void write_row(const struct bench *bench, uint32_t variant, size_t columns, const char *mark,
+		      FILE *out)
 {
 	static const enum bench_figure figures[] = {BENCH_WALL,	       BENCH_CPU,  BENCH_RUNQUEUE,
 						    BENCH_SLEEP,       BENCH_DISK, BENCH_PEAK_RSS,
@@ -53,6 +55,8 @@ static void write_row(const struct bench *bench, uint32_t variant, const char *m
 	fputs(" |", out);
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 		write_value(bench, variant, figures[i], out);
+	for (size_t i = 0; i < columns; i++)
+		write_value(bench, variant, (enum bench_figure)(BENCH_COLUMN + i), out);
 	fprintf(out, " %zu |\n", bench_run_count(bench, variant));
 }
 
@@ -72,12 +76,24 @@ static int markdown_write(const struct bench_document *document, FILE *out)
 		fputc('\n', out);
 	}
 	fputs("\n| command | wall (95 % interval) | CPU | run queue | sleep | disk | peak RSS | "
-	      "minor faults | runs |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+	      "minor faults |",
 	      out);
+	array_foreach(&bench->columns, column)
+		fprintf(out, " %s |", column->name);
+	fputs(" runs |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|", out);
+	for (size_t i = 0; i < bench->columns.count; i++)
+		fputs("--:|", out);
+	fputc('\n', out);
 	for (uint32_t i = 0; document->baseline && i < document->baseline->variants.count; i++)
-		write_row(document->baseline, i, "base: ", out);
+		write_row(document->baseline, i, bench->columns.count, "base: ", out);
 	for (uint32_t i = 0; i < bench->variants.count; i++)
-		write_row(bench, i, "", out);
+		write_row(bench, i, bench->columns.count, "", out);
+	bench_tradeoff_text(bench, text, sizeof(text));
+	if (text[0]) {
+		fputc('\n', out);
+		escape_markup(out, text);
+		fputc('\n', out);
+	}
 	fputs("\n<sub>Medians.", out);
 	for (size_t i = 0; i < document->outliers.count && i < 10; i++) {
 		const struct outlier *outlier = &document->outliers.items[i];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_column.h"
 #include "bench/bench_series.h"
 #include "bench/command_words.h"
 
@@ -212,6 +213,30 @@ static int add_beside(struct planning *planning, const char *text, uint32_t *ret
 	return 0;
 }
 
+static int add_columns(struct planning *planning)
+{
+	const struct bench_request *request = planning->request;
+	struct bench_plan *plan = planning->plan;
+	uint32_t first;
+	int err = 0;
+
+	plan->columns = request->column_count ? (uint32_t)plan->commands.count : BENCH_NO_COMMAND;
+	for (size_t i = 0; i < request->column_count && err == 0; i++) {
+		struct bench_column_spec spec;
+
+		err = bench_column_parse(request->columns[i], &spec, planning->error);
+		for (size_t j = 0; j < i && err == 0; j++)
+			if (strcmp(planning->bench->columns.items[j].name, spec.name) == 0)
+				err = error_set(planning->error, EINVAL, "two times --column %s",
+						spec.name);
+		if (err == 0 && !bench_add_column(planning->bench, spec.name, spec.better))
+			err = no_memory(planning);
+		if (err == 0)
+			err = add_beside(planning, spec.command, &first);
+	}
+	return err;
+}
+
 static int check_places(const struct planning *planning)
 {
 	const struct bench_request *request = planning->request;
@@ -259,6 +284,8 @@ int bench_plan_make(const struct bench_request *request, struct bench *bench,
 		err = add_beside(&planning, request->prepare, &ret_plan->prepare);
 	if (err == 0)
 		err = add_beside(&planning, request->conclude, &ret_plan->conclude);
+	if (err == 0)
+		err = add_columns(&planning);
 	return err;
 }
 

@@ -21,16 +21,19 @@ struct bench_request {
 	struct bench_matrix matrix;
 	/* Beside each run; may have parameters, too; NULL: none. */
 	const char *setup, *prepare, *conclude;
+	const char *const *columns; /* NAME=COMMAND, checked */
+	size_t column_count;
 };
 
-/* argv of every command: variants, and behind them setup, prepare and conclude of each. */
+/* argv of every command: variants, and behind them setup, prepare and conclude of each, and each
+ * column of each. */
 struct bench_plan {
 	ARRAY_OF(char **) commands;
-	uint32_t setup, prepare, conclude; /* where they begin; BENCH_NO_COMMAND: none */
-	bool uses_shell;		   /* for a variant */
+	uint32_t setup, prepare, conclude, columns; /* where they begin; BENCH_NO_COMMAND: none */
+	bool uses_shell;			    /* for a variant */
 };
 
-/* Adds the variants to bench. -EINVAL, -ENOMEM with the sentence. */
+/* Adds the variants and columns to bench. -EINVAL, -ENOMEM with the sentence. */
 int bench_plan_make(const struct bench_request *request, struct bench *bench,
 		    struct bench_plan *ret_plan, struct error *error);
 void bench_plan_done(struct bench_plan *plan);

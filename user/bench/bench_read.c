@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 #include "base/text_append.h"
+#include "bench/bench_column.h"
 
 #define SCHEMA_VERSION 1
 #define TEXT_MAX       65536
@@ -76,9 +78,35 @@ static int read_variants(struct bench *bench, const json_t *values, struct error
 	return bench->variants.count ? 0 : damaged(error, "variants");
 }
 
+static int read_columns(struct bench *bench, const json_t *values, struct error *error)
+{
+	for (size_t i = 0; i < json_array_size(values); i++) {
+		const char *name = text_of(json_array_get(values, i), "name");
+
+		if (!name || !bench_column_is_name(name) || i == BENCH_COLUMNS_MAX)
+			return damaged(error, "a column");
+		if (!bench_add_column(bench, name, BENCH_BETTER_UNKNOWN))
+			return no_memory(error);
+	}
+	return 0;
+}
+
+/* They may be below zero. */
+static void read_column_values(const struct bench *bench, struct bench_run *run,
+			       const json_t *value)
+{
+	for (size_t i = 0; i < bench->columns.count; i++) {
+		const json_t *number = json_object_get(value, bench->columns.items[i].name);
+
+		if (json_is_number(number) && fabs(json_number_value(number)) <= VALUE_MAX)
+			bench_run_set(run, (enum bench_figure)(BENCH_COLUMN + i),
+				      json_number_value(number));
+	}
+}
+
 static void read_figures(struct bench_run *run, const json_t *value)
 {
-	for (int figure = 0; figure < BENCH_FIGURES; figure++) {
+	for (int figure = 0; figure < BENCH_COLUMN; figure++) {
 		char key[64];
 		double number;
 
@@ -111,6 +139,7 @@ static int read_runs(struct bench *bench, const json_t *values, struct error *er
 		run->has_failed = json_is_true(json_object_get(value, "has_failed"));
 		run->timed_out = json_is_true(json_object_get(value, "timed_out"));
 		read_figures(run, json_object_get(value, "figures"));
+		read_column_values(bench, run, json_object_get(value, "figures"));
 		if (!bench_run_knows(run, BENCH_WALL))
 			return damaged(error, "wall_ns of a run");
 	}
@@ -145,6 +174,8 @@ static int read_tree(struct bench *bench, const json_t *root, struct error *erro
 	err = read_environment(&bench->environment, json_object_get(root, "environment"), error);
 	if (err == 0)
 		err = read_variants(bench, json_object_get(root, "variants"), error);
+	if (err == 0)
+		err = read_columns(bench, json_object_get(root, "columns"), error);
 	return err < 0 ? err : read_runs(bench, json_object_get(root, "runs"), error);
 }
 

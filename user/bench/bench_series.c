@@ -13,10 +13,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "bench/bench_column.h"
 #include "process/machine_stat.h"
 #include "statistics/random.h"
 
-#define LOOK_MS 100 /* at the account's rings */
+#define LOOK_MS	    100 /* at the account's rings */
+#define ANSWER_SIZE 256
 
 struct series {
 	struct bench *bench;
@@ -194,6 +196,46 @@ static enum bench_end drop_caches(struct series *series)
 	return BENCH_END_BROKEN;
 }
 
+/* What a command of --column has printed. */
+static enum bench_end take_answer(struct series *series, size_t column, struct bench_run *run)
+{
+	const char *name = series->bench->columns.items[column].name;
+	char text[ANSWER_SIZE] = "";
+	double value;
+
+	if (pread(series->options->answer_fd, text, sizeof(text) - 1, 0) >= 0 &&
+	    bench_column_value(text, &value)) {
+		bench_run_set(run, (enum bench_figure)(BENCH_COLUMN + column), value);
+		return BENCH_END_COMPLETE;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	error_set(series->error, EINVAL,
+		  "the command of --column %s printed '%.100s': expected a number", name, text);
+	return BENCH_END_FAILED;
+}
+
+/* Each reads what the run has written. A run that failed has no columns. */
+static enum bench_end run_columns(struct series *series, struct bench_run *run)
+{
+	const struct bench_series_options *options = series->options;
+	uint32_t variants = (uint32_t)series->bench->variants.count;
+	enum bench_end end = BENCH_END_COMPLETE;
+
+	for (size_t i = 0;
+	     i < series->bench->columns.count && !run->status && end == BENCH_END_COMPLETE; i++) {
+		if (ftruncate(options->answer_fd, 0) < 0 ||
+		    lseek(options->answer_fd, 0, SEEK_SET) < 0) {
+			error_set(series->error, errno, "--column: %s", strerror(errno));
+			return BENCH_END_BROKEN;
+		}
+		end = run_beside(series, options->columns + (uint32_t)i * variants, run->variant,
+				 "--column");
+		if (end == BENCH_END_COMPLETE)
+			end = take_answer(series, i, run);
+	}
+	return end;
+}
+
 static enum bench_end run_variant(struct series *series, uint32_t variant, bool is_warmup)
 {
 	struct bench *bench = series->bench;
@@ -209,6 +251,8 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 	machine_stat_read("/proc", &before);
 	if (series->options->counters)
 		bench_counters_begin(series->options->counters);
+	if (bench->columns.count)
+		(void)!ftruncate(series->options->output_fd, 0);
 	end = run_command(series, variant, &result);
 	if (end != BENCH_END_COMPLETE)
 		return end;
@@ -242,6 +286,8 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 		return BENCH_END_BROKEN;
 	}
 	end = judge(series, run);
+	if (end == BENCH_END_COMPLETE)
+		end = run_columns(series, run);
 	return end == BENCH_END_COMPLETE
 		       ? run_beside(series, series->options->conclude, variant, "--conclude")
 		       : end;

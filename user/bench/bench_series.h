@@ -31,7 +31,8 @@ struct bench_series_options {
 	bool drop_caches; /* before each run: of files, and of directories and inodes */
 	/* Commands of the launcher: variant i is command i, and these begin with the one for
 	 * variant 0. */
-	uint32_t setup, prepare, conclude;
+	uint32_t setup, prepare, conclude, columns;
+	int output_fd, answer_fd;	 /* with columns: as in struct launcher_options */
 	int stop_fd;			 /* readable: end early, and keep what there is */
 	struct bench_counters *counters; /* NULL: none */
 };

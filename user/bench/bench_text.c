@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/text_append.h"
 #include "bench/bench_format.h"
+#include "bench/bench_tradeoff.h"
 #include "diff/diff_format.h"
 #include "report/text_table.h"
 #include "rows/human.h"
@@ -246,7 +247,59 @@ static void write_counters(const struct bench_document *document, FILE *out)
 	}
 }
 
+/* "1: accuracy 0.93 (0.91 to 0.94)" */
+static void write_columns(const struct bench_document *document, const struct bench *bench,
+			  const char *prefix, FILE *out)
+{
+	for (uint32_t i = 0; document->bench->columns.count && i < bench->variants.count; i++) {
+		char line[LINE_SIZE] = "", label[32], low[BENCH_VALUE_SIZE], high[BENCH_VALUE_SIZE];
+
+		for (size_t j = 0; j < document->bench->columns.count; j++) {
+			struct bench_summary summary;
+
+			if (bench_summarize(bench, i, (enum bench_figure)(BENCH_COLUMN + j),
+					    &summary) < 0 ||
+			    !summary.count)
+				continue;
+			text_append(line, sizeof(line), "%s%s %s", line[0] ? ", " : "",
+				    document->bench->columns.items[j].name,
+				    bench_value_text(low, BENCH_NUMBER, summary.median));
+			if (summary.interval.known)
+				text_append(
+					line, sizeof(line), " (%s to %s)",
+					bench_value_text(low, BENCH_NUMBER, summary.interval.low),
+					bench_value_text(high, BENCH_NUMBER,
+							 summary.interval.high));
+		}
+		snprintf(label, sizeof(label), "%s%u: ", prefix, i + 1);
+		if (line[0])
+			write_wrapped(document, label, line, out);
+	}
+}
+
+static void write_tradeoff(const struct bench_document *document, FILE *out)
+{
+	char text[LINE_SIZE];
+
+	bench_tradeoff_text(document->bench, text, sizeof(text));
+	if (text[0])
+		write_wrapped(document, "", text, out);
+}
+
 /* ---- verdicts ---- */
+
+/* "; accuracy more: +1.2 % (+1.0 % to +1.4 %)", if that is certain. */
+static void add_column(const struct bench_document *document, const struct bench_pair *pair,
+		       size_t column, char *line)
+{
+	const struct bench_comparison *comparison = &pair->figures[BENCH_COLUMN + column];
+	char text[BENCH_SENTENCE_SIZE];
+
+	if (!comparison->counts[0] || !bench_is_significant(comparison))
+		return;
+	bench_verdict_text(comparison, &document->judgement, text, sizeof(text));
+	text_append(line, LINE_SIZE, "; %s %s", document->bench->columns.items[column].name, text);
+}
 
 static void write_pair(const struct bench_document *document, const struct bench_pair *pair,
 		       FILE *out)
@@ -262,6 +315,8 @@ static void write_pair(const struct bench_document *document, const struct bench
 	if (pair->states[0])
 		text_append(line, sizeof(line), "; %s%s",
 			    document->bench->unit ? "of whole runs " : "", pair->states);
+	for (size_t i = 0; i < document->bench->columns.count; i++)
+		add_column(document, pair, i, line);
 	if (tested->counts[0])
 		text_append(line, sizeof(line), "; p %.2g, slower in %.0f %% of pairs",
 			    tested->test.probability, 100 * tested->test.superiority);
@@ -349,6 +404,10 @@ static int text_write(const struct bench_document *document, FILE *out)
 	err = write_table(document, out);
 	write_units(document, out);
 	write_counters(document, out);
+	if (document->baseline)
+		write_columns(document, document->baseline, "base ", out);
+	write_columns(document, document->bench, "", out);
+	write_tradeoff(document, out);
 	if (document->pairs.count || document->outliers.count)
 		fputc('\n', out);
 	array_foreach(&document->pairs, pair)

@@ -40,6 +40,7 @@ struct launch_request {
 struct serving {
 	const struct launcher_options *options;
 	int request_fd, child_fd; /* signalfd of SIGCHLD */
+	int null_fd;		  /* with readers; else -1 */
 };
 
 struct running {
@@ -170,6 +171,23 @@ static bool hold(const struct serving *serving, struct running *running)
 	       request.releases;
 }
 
+/* The command inherits them. */
+static void set_streams(const struct serving *serving, uint32_t command)
+{
+	const struct launcher_options *options = serving->options;
+	bool reads = command >= options->first_reader;
+
+	if (!options->has_readers)
+		return;
+	if (reads || command < options->writers)
+		lseek(options->output_fd, 0, SEEK_SET);
+	dup2(reads ? options->output_fd : serving->null_fd, STDIN_FILENO);
+	dup2(reads			  ? options->answer_fd
+	     : command < options->writers ? options->output_fd
+					  : serving->null_fd,
+	     STDOUT_FILENO);
+}
+
 /* false: the owner is gone. */
 static bool run_command(const struct serving *serving, const struct launch_request *request,
 			struct launch_result *result)
@@ -180,6 +198,7 @@ static bool run_command(const struct serving *serving, const struct launch_reque
 	int err;
 
 	reap_orphans(NULL);
+	set_streams(serving, request->command);
 	result->fork_ns = clock_now_ns();
 	running.command =
 		command_launch(serving->options->commands[request->command], serving->options->user,
@@ -255,10 +274,12 @@ static void set_surroundings(const struct launcher_options *options)
 
 static void run_launcher(const struct launcher_options *options, int fd)
 {
-	struct serving serving = {.options = options, .request_fd = fd};
+	struct serving serving = {.options = options, .request_fd = fd, .null_fd = -1};
 	sigset_t set;
 
 	set_surroundings(options);
+	if (options->has_readers)
+		serving.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);

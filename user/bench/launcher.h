@@ -23,6 +23,11 @@ struct launcher_options {
 	const sigset_t *mask;		  /* signals that are blocked in them */
 	char **const *commands;		  /* argv each, borrowed until launcher_start returns */
 	bool show_output;
+	/* With readers, the first commands write to output_fd, and those from first_reader on read
+	 * that from its begin and write to answer_fd. Files. */
+	bool has_readers;
+	int output_fd, answer_fd;
+	uint32_t writers, first_reader;
 	bool no_aslr;
 	const cpu_set_t *cpus; /* where they may run; NULL: anywhere */
 };

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -45,6 +46,7 @@ struct benching {
 	struct bench_profiles *profiles; /* NULL: none */
 	struct bench_document document;
 	bool has_progress;
+	int output_fd, answer_fd; /* of runs and of columns; -1: there are none */
 };
 
 static int fail(const struct benching *benching, const struct error *error, int status)
@@ -102,6 +104,18 @@ static int start_launcher(struct benching *benching, struct error *error)
 	};
 	sigset_t mask;
 
+	if (own->column_count) {
+		benching->output_fd = memfd_create("output of a run", MFD_CLOEXEC);
+		benching->answer_fd = memfd_create("number of a column", MFD_CLOEXEC);
+		if (benching->output_fd < 0 || benching->answer_fd < 0)
+			return error_set(error, errno, "cannot keep the output of runs: %s",
+					 strerror(errno));
+		options.has_readers = true;
+		options.output_fd = benching->output_fd;
+		options.answer_fd = benching->answer_fd;
+		options.writers = (uint32_t)benching->bench.variants.count;
+		options.first_reader = benching->plan.columns;
+	}
 	stop_signals_block(&mask);
 	options.mask = &mask;
 	benching->launcher = launcher_start(&options, error);
@@ -155,10 +169,13 @@ static int prepare(struct benching *benching)
 		.setup = own->setup,
 		.prepare = own->prepare,
 		.conclude = own->conclude,
+		.columns = own->columns,
+		.column_count = own->column_count,
 	};
 	struct error error;
 	uint64_t clock = clock_now_ns();
 
+	benching->output_fd = benching->answer_fd = -1;
 	if (own->unit)
 		benching->bench.unit = strdup(own->unit);
 	benching->bench.seed = own->has_seed ? own->seed : random_next(&clock) & SEED_MAX;
@@ -174,6 +191,7 @@ static int prepare(struct benching *benching)
 	}
 	if (own->baseline && check_baseline(benching) != EXIT_STATUS_DONE)
 		return EXIT_STATUS_EMPTY;
+	bench_match_columns(&benching->baseline, &benching->bench);
 	if (invoking_user_find(&benching->user, &error) < 0 || start_launcher(benching, &error) < 0)
 		return fail(benching, &error, EXIT_STATUS_FAILED);
 	if (!own->bare)
@@ -233,6 +251,9 @@ static struct bench_series_options series_options(const struct benching *benchin
 		.setup = benching->plan.setup,
 		.prepare = benching->plan.prepare,
 		.conclude = benching->plan.conclude,
+		.columns = benching->plan.columns,
+		.output_fd = benching->output_fd,
+		.answer_fd = benching->answer_fd,
 		.stop_fd = stop_signals_fd(benching->signals),
 		.launcher = benching->launcher,
 		.account = benching->account,
@@ -308,7 +329,7 @@ static bool check_limit(struct benching *benching, const char *text)
 {
 	struct bench_limit limit;
 
-	if (bench_limit_parse(text, &limit, NULL) < 0)
+	if (bench_limit_parse(text, &benching->bench, &limit, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < benching->bench.variants.count; i++) {
 		struct bench_gate_result *result = array_add(&benching->document.gates);

@@ -25,6 +25,8 @@ struct bench_options {
 	size_t limit_count;
 	struct bench_matrix matrix;
 	const char *setup, *prepare, *conclude;
+	const char *columns[BENCH_COLUMNS_MAX]; /* --column, checked */
+	size_t column_count;
 	const char *baseline, *save_baseline;
 	const char *unit; /* region; NULL: whole runs */
 	bool cross_machine, strict_environment, drop_caches, explain;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/parse_value.h"
+#include "bench/bench_column.h"
 #include "bench/bench_format.h"
 #include "bench/bench_limit.h"
 #include "capture/cpu_list.h"
@@ -41,6 +42,29 @@ static int check_strict(const struct bench_options *own, struct error *error)
 	return 0;
 }
 
+/* When all columns are known, which they may name. */
+static int check_limits(const struct bench_options *own, struct error *error)
+{
+	struct bench names;
+	int err = 0;
+
+	bench_init(&names);
+	for (size_t i = 0; i < own->column_count && err == 0; i++) {
+		struct bench_column_spec spec;
+
+		err = bench_column_parse(own->columns[i], &spec, error);
+		if (err == 0 && !bench_add_column(&names, spec.name, spec.better))
+			err = error_set(error, ENOMEM, "cannot check conditions: out of memory");
+	}
+	for (size_t i = 0; i < own->limit_count && err == 0; i++) {
+		struct bench_limit limit;
+
+		err = bench_limit_parse(own->limits[i], &names, &limit, error);
+	}
+	bench_done(&names);
+	return err;
+}
+
 static int bench_check(struct cli_options *options, struct error *error)
 {
 	struct bench_options *own = options->own;
@@ -62,6 +86,12 @@ static int bench_check(struct cli_options *options, struct error *error)
 	if (own->time_ns && (own->runs || own->order == 1))
 		return error_set(error, EINVAL, "--time and --%s are mutually exclusive",
 				 own->runs ? "runs" : "order blocks");
+	if (own->column_count && own->show_output)
+		return error_set(error, EINVAL,
+				 "--column and --show-output are mutually exclusive: the commands "
+				 "of --column read what a run writes to its stdout");
+	if (check_limits(own, error) < 0)
+		return -EINVAL;
 	if (own->has_gate && options->files.count < 2 && !own->matrix.count && !own->baseline)
 		return error_set(error, EINVAL,
 				 "--fail-if-slower requires something to compare with: two "
@@ -108,14 +138,24 @@ static int parse_gate(void *context, const char *value, struct error *error)
 static int parse_limit(void *context, const char *value, struct error *error)
 {
 	struct bench_options *own = context;
-	struct bench_limit limit;
-	int err = bench_limit_parse(value, &limit, error);
 
-	if (err < 0)
-		return err;
 	if (own->limit_count == BENCH_LIMITS_MAX)
 		return error_set(error, EINVAL, "more than %d times --fail-if", BENCH_LIMITS_MAX);
 	own->limits[own->limit_count++] = value;
+	return 0;
+}
+
+static int parse_column(void *context, const char *value, struct error *error)
+{
+	struct bench_options *own = context;
+	struct bench_column_spec spec;
+	int err = bench_column_parse(value, &spec, error);
+
+	if (err < 0)
+		return err;
+	if (own->column_count == BENCH_COLUMNS_MAX)
+		return error_set(error, EINVAL, "more than %d times --column", BENCH_COLUMNS_MAX);
+	own->columns[own->column_count++] = value;
 	return 0;
 }
 
@@ -252,6 +292,15 @@ static const struct option_row own_options[] = {
 	 .form = OPTION_TEXT, BENCH(prepare)},
 	{0, "conclude", "COMMAND", "run by sh after each run; not timed", RUNS_GROUP,
 	 .form = OPTION_TEXT, BENCH(conclude)},
+	{0, "column", "NAME=COMMAND",
+	 "a figure of your own: the number that COMMAND prints, run by sh after each run with the "
+	 "run's stdout as its stdin; not timed; repeatable",
+	 RUNS_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_column,
+	 .text = "Such as --column \"accuracy:higher=sed -n 's/acc=//p'\". It is compared, and in "
+		 "all formats; --fail-if may name it. With NAME:higher or NAME:lower, it is known "
+		 "what is better, and commands with the best trade-off against time and memory "
+		 "are named, as they are with --matrix. The output of a run is kept in memory "
+		 "meanwhile."},
 	{'i', "ignore-failure", NULL, "count runs with an exit status other than 0", RUNS_GROUP,
 	 .form = OPTION_FLAG, BENCH(ignore_failure)},
 	{0, "show-output", NULL, "let commands write to the terminal instead of /dev/null",

@@ -160,7 +160,7 @@ static enum bench_gate_outcome outcome_of(const struct bench *bench, const char 
 	struct bench_limit limit;
 	struct error error;
 
-	assert_int_equal(bench_limit_parse(text, &limit, &error), 0);
+	assert_int_equal(bench_limit_parse(text, NULL, &limit, &error), 0);
 	assert_int_equal(bench_limit_check(&limit, text, bench, 0, &result), 0);
 	return result.outcome;
 }
@@ -196,7 +196,7 @@ static void refuses_limits_of_nothing(void **state)
 		struct bench_limit limit;
 		struct error error = {""};
 
-		assert_true(bench_limit_parse(texts[i], &limit, &error) < 0);
+		assert_true(bench_limit_parse(texts[i], NULL, &limit, &error) < 0);
 		assert_true(error.text[0]);
 	}
 }
