@@ -7,14 +7,25 @@
 evidence=(said)
 
 contexts=$workloads/contexts
-# The contexts begin when the program has been found.
-export CONTEXTS_WAIT=500
+# found OPTION… -- COMMAND…: the contexts of the command begin when it has been found; its stdout is in truth
+found() {
+	rm -f go
+	: >said
+	CONTEXTS_GO=$PWD/go "$pkbpf" -v "$@" >truth 2>said &
+	local pid=$! status
+	wait_until 60 grep -q "publishes thread contexts" said
+	: >go
+	wait $pid
+	status=$?
+	[ $status = 0 ] || fail "pkbpf $*: status $status: $(tail -n 20 said)"
+	return $status
+}
 
 # labelled NAME COMMAND…: samples by label, of which each names the function that ran
 labelled() {
 	local name=$1
 	shift
-	record -e cpu -F 999 --by label:route -o "$name.folded" -- "$@" || return
+	found -e cpu -F 999 --by label:route -o "$name.folded" -- "$@" || return
 	checker "$here/contexts_check.py" labels "$name.folded"
 }
 
@@ -42,8 +53,8 @@ else
 fi
 
 begin "requests: all but the first are found, and their parts add up to their time"
-"$pkbpf" -q -e cpu,offcpu --label route --slow-request 1us --top 500 -o requests.json -o requests.pkbpf \
-	-- "$contexts" requests 120 >truth 2>said || fail "status $?"
+found -e cpu,offcpu --label route --slow-request 1us --top 500 -o requests.json -o requests.pkbpf \
+	-- "$contexts" requests 120
 checker "$here/contexts_check.py" requests requests.json truth
 
 begin "a recording has the same requests, and only labels of the list"
@@ -53,7 +64,7 @@ grep -q "^ #1 trace 8877665544332211" again.txt || fail "no ids in the text"
 grep -l never-seen requests.json requests.pkbpf again.txt && fail "a label that was not asked for"
 
 begin "a request that does not end is listed with its time so far"
-"$pkbpf" -q -e cpu,offcpu --label route --slow-request 100ms -d 1.2s -o open.json -o open.txt -- "$contexts" hang 2 >/dev/null 2>said
+found -e cpu,offcpu --label route --slow-request 100ms -d 1.2s -o open.json -o open.txt -- "$contexts" hang 2
 checker "$here/contexts_check.py" still_open open.json
 grep -q "not ended: .* sleeps on its own timer" open.txt || fail "the text does not say it"
 
@@ -62,18 +73,17 @@ for ((i = 1; i <= 18; i++)); do
 	printf '"%s" sets 256 >/dev/null &\n' "$contexts"
 	((i % 9)) || echo wait
 done >many.sh
-"$pkbpf" -q -e offcpu --label route -o many.json -- bash many.sh >said 2>&1 || fail "status $?"
+CONTEXTS_WAIT=500 "$pkbpf" -q -e offcpu --label route -o many.json -- bash many.sh >said 2>&1 || fail "status $?"
 checker "$here/contexts_check.py" given_back many.json
 
 begin "rows of waits by label, as text, CSV and pprof, and with hashed values"
-"$pkbpf" -q -e cpu,offcpu --by label:route -o rows.json -o rows.csv -o rows.txt -o rows.pb.gz -o rows.folded \
-	-- "$contexts" requests 24 >truth 2>said || fail "status $?"
+found -e cpu,offcpu --by label:route -o rows.json -o rows.csv -o rows.txt -o rows.pb.gz -o rows.folded -- "$contexts" requests 24
 checker "$here/contexts_check.py" rows rows.json rows.csv rows.offcpu.folded
-"$pkbpf" -q -e cpu,offcpu --by label:route --hash-label route -o hashed.json -- "$contexts" requests 12 >truth 2>said || fail "status $?"
+found -e cpu,offcpu --by label:route --hash-label route -o hashed.json -- "$contexts" requests 12
 checker "$here/contexts_check.py" hashed hashed.json
 
 begin "more sets of values than there are numbers: the rest is [other]"
-record -e cpu,offcpu --by label:route -o sets.json -- "$contexts" sets 400
+found -e cpu,offcpu --by label:route -o sets.json -- "$contexts" sets 400
 checker "$here/contexts_check.py" sets sets.json 400
 
 begin "lies change rows of their own alone"
@@ -81,9 +91,13 @@ for kind in long cycle unmapped kernel invalid escape; do
 	"$contexts" lies 20 "$kind" >/dev/null 2>&1 &
 	liars+=($!)
 done
-"$pkbpf" -q -e cpu,offcpu --by label:route -d 1.5s --comm contexts -o lies.json -o lies.txt >said 2>&1 &
-sleep 0.1
-"$contexts" requests 60 >truth
+rm -f go
+: >said
+CONTEXTS_GO=$PWD/go "$contexts" requests 60 >truth &
+honest=$!
+"$pkbpf" -v -e cpu,offcpu --by label:route -d 3s --comm contexts -o lies.json -o lies.txt >said 2>&1 &
+wait_until 60 grep -q "process $honest publishes thread contexts" said
+: >go
 wait $!
 status=$?
 kill "${liars[@]}" 2>/dev/null

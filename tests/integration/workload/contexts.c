@@ -325,6 +325,9 @@ int main(int argc, char **argv)
 	/* The profiler has found it. */
 	if (getenv("CONTEXTS_WAIT"))
 		usleep((useconds_t)atoi(getenv("CONTEXTS_WAIT")) * 1000);
+	for (int i = 0; getenv("CONTEXTS_GO") && access(getenv("CONTEXTS_GO"), F_OK) && i < 12000;
+	     i++)
+		usleep(5000);
 	if (strcmp(argv[1], "spin") == 0)
 		spin(atof(argv[2]));
 	else if (strcmp(argv[1], "requests") == 0)
