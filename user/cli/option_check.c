@@ -228,6 +228,26 @@ static int check_contexts(const struct cli_options *options, struct error *error
 	return context_labels_choose(&sources->context, &labels, error);
 }
 
+/* The interpreter is asked from inside, from its start. */
+static int check_python_calls(const struct live_options *live, struct error *error)
+{
+	const char *name = live->python_lines ? "--python-lines" : "--python-calls";
+
+	if (!live->python_calls && !live->python_lines)
+		return 0;
+	if (!live->targets.command)
+		return error_set(error, EINVAL,
+				 "%s requires a command: calls are counted inside the interpreter "
+				 "from its start; pkbpf %s -- python3 SCRIPT.py",
+				 name, name);
+	if (live->every_ns)
+		return error_set(error, EINVAL,
+				 "%s and --every are mutually exclusive: counts are read when the "
+				 "command has ended",
+				 name);
+	return 0;
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -261,6 +281,7 @@ int options_check_profile(struct cli_options *options, struct error *error)
 	if (options->by == ROWS_BY_REGION)
 		options->live.sources.regions.frames = true;
 	err = check_contexts(options, error);
+	err = err < 0 ? err : check_python_calls(&options->live, error);
 	if (err < 0)
 		return err;
 	options->live.sources.blockio.slow_count = options->top;

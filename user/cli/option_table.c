@@ -320,6 +320,20 @@ static const struct option_row rows[] = {
 	 EVENTS, .form = OPTION_CHOICE, AT(live.python_mode), .choices = python_modes,
 	 .text = "With full: together with all frames of the interpreter; with off: native frames "
 		 "only. Nothing has to be switched on in the program."},
+	{0, "python-calls", NULL,
+	 "count each call of each Python function in a command, as cProfile does", EVENTS,
+	 FLAG(live.python_calls),
+	 .text = "Counts are exact, times are those of samples and waits. The command is started "
+		 "with a library (LD_PRELOAD) that sets the profile function of each thread, also "
+		 "in "
+		 "Python programs that it starts or forks. CPython 3.8 to 3.13 with a GIL. It "
+		 "costs "
+		 "less than cProfile. -o FILE.pstats is read by Python's pstats."},
+	{0, "python-lines", NULL, "the same, and count how often each line runs", EVENTS,
+	 FLAG(live.python_lines),
+	 .text = "By a trace function, which debuggers and coverage.py take for themselves. Costs "
+		 "more than --python-calls: up to about six times the run time of a program that "
+		 "does nothing but call short functions."},
 	{0, "jvm-map", NULL,
 	 "ask Java programs (17 and newer) for the names of their compiled code", EVENTS,
 	 FLAG(live.jvm_map),

@@ -17,12 +17,15 @@
 	ROW(csv_peers)                                                                             \
 	ROW(csv_allocations)                                                                       \
 	ROW(csv_gpu_calls)                                                                         \
+	ROW(csv_python_calls)                                                                      \
+	ROW(csv_python_lines)                                                                      \
 	ROW(markdown)                                                                              \
 	ROW(sarif)                                                                                 \
 	ROW(recording)                                                                             \
 	ROW(svg)                                                                                   \
 	ROW(html)                                                                                  \
 	ROW(pprof)                                                                                 \
+	ROW(pstats)                                                                                \
 	ROW(speedscope)                                                                            \
 	ROW(firefox)                                                                               \
 	ROW(chrome)                                                                                \

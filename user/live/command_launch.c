@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <pkbpf/python_calls.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "live/command_environment.h"
@@ -125,6 +127,21 @@ static int add_regions(struct command_environment *environment,
 	return err;
 }
 
+static int add_python_calls(struct command_environment *environment,
+			    const struct command_libraries *libraries)
+{
+	int err;
+
+	if (!libraries->python_calls[0])
+		return 0;
+	err = set_joined(environment, "LD_PRELOAD",
+			 command_environment_get(environment, "LD_PRELOAD"),
+			 libraries->python_calls);
+	return err ? err
+		   : command_environment_set(environment, PKBPF_PYTHON_CALLS_VARIABLE,
+					     libraries->python_folder);
+}
+
 static int plan_environment(struct launch_plan *plan)
 {
 	int err = command_environment_copy(environ, &plan->plain);
@@ -135,6 +152,7 @@ static int plan_environment(struct launch_plan *plan)
 		return err;
 	err = command_environment_copy(plan->plain.words.items, &plan->with_libraries);
 	err = err ? err : add_sampler(&plan->with_libraries, plan->libraries);
+	err = err ? err : add_python_calls(&plan->with_libraries, plan->libraries);
 	return err ? err : add_regions(&plan->with_libraries, plan->libraries);
 }
 
@@ -202,11 +220,12 @@ static bool can_read(const char *path)
 	return !path[0] || access(path, R_OK) == 0;
 }
 
-/* A library that the user cannot read would make the loader complain on the command's stderr. Both
+/* A library that the user cannot read would make the loader complain on the command's stderr. All
  * are installed in one folder. */
 static bool can_read_libraries(const struct command_libraries *libraries)
 {
-	return libraries && can_read(libraries->sampler) && can_read(libraries->regions);
+	return libraries && can_read(libraries->sampler) && can_read(libraries->regions) &&
+	       can_read(libraries->python_calls);
 }
 
 static void run_child(const struct command *command, const struct launch_plan *plan, int go_fd,

@@ -21,6 +21,8 @@ struct command_libraries {
 	bool python_objects;
 	/* Hands on the regions that programs mark with NVTX and ITT; empty: none. */
 	char regions[PATH_MAX];
+	char python_calls[PATH_MAX]; /* counts Python calls; empty: none */
+	char python_folder[80];	     /* where it leaves them, as in pkbpf/python_calls.h */
 };
 
 /* Forks; libraries may be NULL. The child takes the signal mask `mask` and the rights of user (when

@@ -39,6 +39,7 @@ struct live_options {
 	enum live_gpu_mode gpu;
 	bool per_thread; /* keep the threads of a process separate */
 	bool no_inline, lines;
+	bool python_calls, python_lines;  /* counted inside the Python programs of a command */
 	bool jvm_map;			  /* asks JVMs for the names of their compiled code */
 	bool debuginfod;		  /* asks servers for debug files, after the interval */
 	uint64_t debuginfod_limit_ns;	  /* 0: the default */

@@ -16,6 +16,7 @@
 #include "live/live_capture.h"
 #include "live/live_readers.h"
 #include "live/memory_limit.h"
+#include "live/python_calls.h"
 #include "live/sampler_check.h"
 #include "live/target_check.h"
 #include "process/cgroup/cgroup.h"
@@ -49,6 +50,7 @@ struct live_run {
 	struct container_watch *containers; /* NULL: none were asked for */
 	struct readers *readers;	    /* NULL: this process reads files of targets */
 	struct nvml_keeper *nvml;	    /* NULL: NVML is not asked */
+	struct python_calls *python_calls;  /* NULL: they are not counted */
 	struct live_capture *capture;
 	uint64_t next_slice_ns, next_interval_ns; /* cuts that are due; UINT64_MAX: none */
 	uint64_t interval_end_ns;		  /* of the interval that is handed on */
@@ -177,6 +179,24 @@ static void prepare_regions(struct live_run *run, struct command_libraries *libr
 		log_info(run->options.log, "%s", error.text);
 }
 
+static int prepare_python_calls(struct live_run *run, const struct invoking_user *user,
+				struct command_libraries *libraries, struct error *error)
+{
+	const struct live_options *options = &run->options;
+	int err;
+
+	if (!options->python_calls && !options->python_lines)
+		return 0;
+	err = preload_library_find(PYTHON_CALLS_LIBRARY_NAME, libraries->python_calls,
+				   sizeof(libraries->python_calls), error);
+	err = err ? err : python_calls_new(user, &run->python_calls, error);
+	if (!err)
+		snprintf(libraries->python_folder, sizeof(libraries->python_folder), "%s%s",
+			 python_calls_path(run->python_calls),
+			 options->python_lines ? ":lines" : "");
+	return err;
+}
+
 int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error)
 {
 	static const struct invoking_user nobody;
@@ -198,6 +218,8 @@ int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *er
 			allocator_operators_warn(name, run->options.log);
 	}
 	prepare_regions(run, &libraries);
+	if (prepare_python_calls(run, user, &libraries, error))
+		return -ECHILD;
 	run->command = command_launch(run->options.targets.command, user, mask, &libraries, error);
 	if (!run->command)
 		return -ECHILD;
@@ -551,14 +573,31 @@ int live_run_stop(struct live_run *run)
 	return err;
 }
 
+static void collect_python_calls(const struct live_run *run, struct profile *last)
+{
+	const struct log *log = run->options.log;
+
+	if (python_calls_collect(run->python_calls, last) < 0)
+		log_warning(log, "counts of Python calls are missing: out of memory");
+	else if (!profile_python_calls(last)->items.count)
+		log_warning(log,
+			    "no Python calls were counted: the command started no CPython "
+			    "that takes libraries from LD_PRELOAD (static programs, those "
+			    "with set-user-ID, and programs that load libpython later do not)");
+}
+
 struct profile *live_run_finish(struct live_run *run, const struct live_observer *observer)
 {
+	struct profile *last;
 	char targets[512];
 
 	live_capture_end(run->capture);
 	pass_slices(run, observer);
 	live_targets_describe(&run->options.targets, targets, sizeof(targets));
-	return live_capture_finish(run->capture, targets);
+	last = live_capture_finish(run->capture, targets);
+	if (run->python_calls)
+		collect_python_calls(run, last);
+	return last;
 }
 
 void live_run_note_cost(struct live_run *run)
@@ -606,6 +645,7 @@ void live_run_free(struct live_run *run)
 	readers_stop(run->readers);
 	nvml_keeper_stop(run->nvml);
 	command_free(run->command);
+	python_calls_free(run->python_calls);
 	run_watch_free(run->watch);
 	container_watch_free(run->containers);
 	array_foreach(&run->cgroups, path)

@@ -29,6 +29,7 @@
 #include "profile/account/region_gaps.h"
 #include "profile/account/region_table.h"
 #include "profile/account/relation_list.h"
+#include "profile/account/python_call_list.h"
 #include "profile/account/request_list.h"
 #include "profile/account/slow_io.h"
 #include "profile/account/slow_region.h"

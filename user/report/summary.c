@@ -17,16 +17,16 @@ struct section {
 };
 
 static const struct section sections[] = {
-	{summary_title, 2, 2, 2},      {summary_findings, 8, 14, 20},
-	{summary_processes, 6, 8, 16}, {summary_on_cpu, 6, 10, 14},
-	{summary_python, 4, 7, 8},     {summary_off_cpu, 8, 12, 12},
-	{summary_locks, 6, 12, 14},    {summary_storage, 5, 8, 9},
-	{summary_network, 4, 8, 10},   {summary_memory, 2, 5, 5},
-	{summary_calls, 10, 18, 18},   {summary_callers, 6, 12, 12},
-	{summary_regions, 10, 16, 16}, {summary_slow_regions, 8, 15, 15},
-	{summary_requests, 5, 13, 13}, {summary_gpu_calls, 8, 14, 14},
-	{summary_resident, 4, 8, 10},  {summary_heap, 6, 12, 14},
-	{summary_notes, 2, 4, 5},
+	{summary_title, 2, 2, 2},	    {summary_findings, 8, 14, 20},
+	{summary_processes, 6, 8, 16},	    {summary_on_cpu, 6, 10, 14},
+	{summary_python, 4, 7, 8},	    {summary_off_cpu, 8, 12, 12},
+	{summary_locks, 6, 12, 14},	    {summary_storage, 5, 8, 9},
+	{summary_network, 4, 8, 10},	    {summary_memory, 2, 5, 5},
+	{summary_calls, 10, 18, 18},	    {summary_callers, 6, 12, 12},
+	{summary_regions, 10, 16, 16},	    {summary_slow_regions, 8, 15, 15},
+	{summary_requests, 5, 13, 13},	    {summary_gpu_calls, 8, 14, 14},
+	{summary_python_calls, 14, 21, 21}, {summary_resident, 4, 8, 10},
+	{summary_heap, 6, 12, 14},	    {summary_notes, 2, 4, 5},
 };
 
 struct page {

@@ -35,6 +35,7 @@ int summary_calls(const struct summary *summary, size_t lines);
 int summary_callers(const struct summary *summary, size_t lines);
 int summary_slow_regions(const struct summary *summary, size_t lines);
 int summary_gpu_calls(const struct summary *summary, size_t lines);
+int summary_python_calls(const struct summary *summary, size_t lines);
 int summary_requests(const struct summary *summary, size_t lines);
 int summary_heap(const struct summary *summary, size_t lines);
 int summary_resident(const struct summary *summary, size_t lines);

@@ -148,6 +148,10 @@ static int write_all(struct results *results, struct text_report *report)
 		empty = false;
 		err = text_gpu_calls(report);
 	}
+	if (!err && profile_python_calls(report->profile)->items.count) {
+		empty = false;
+		err = text_python_calls(report);
+	}
 	if (!err)
 		err = write_requests(results, report, &empty);
 	if (!err && empty) {

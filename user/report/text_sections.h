@@ -94,6 +94,8 @@ int text_calls(const struct text_report *report);
 int text_slow_regions(const struct text_report *report);
 /* Nothing without calls of GPU libraries. */
 int text_gpu_calls(const struct text_report *report);
+/* Nothing without counts of Python calls. */
+int text_python_calls(const struct text_report *report);
 int text_unnamed(const struct text_report *report, const struct tally *tally);
 
 #endif

@@ -72,6 +72,7 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 	err = err ? err : json_regions(&writer, results->profile);
 	err = err ? err : json_slow_regions(&writer, rows);
 	err = err ? err : json_gpu_calls(&writer, rows);
+	err = err ? err : json_python_calls(&writer, rows);
 	err = err ? err : json_requests(&writer, rows);
 	err = err ? err : json_lines(&writer, results);
 	write_findings(&writer, findings);

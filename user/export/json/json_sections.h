@@ -47,6 +47,8 @@ int json_requests(struct json_writer *writer, const struct resource_rows *rows);
 int json_slow_regions(struct json_writer *writer, const struct resource_rows *rows);
 /* "gpu_calls"; nothing without any. -ENOMEM. */
 int json_gpu_calls(struct json_writer *writer, const struct resource_rows *rows);
+/* "python_calls"; nothing without any. -ENOMEM. */
+int json_python_calls(struct json_writer *writer, const struct resource_rows *rows);
 /* "heap": places of allocation. */
 int json_heap(struct json_writer *writer, const struct resource_rows *rows);
 /* "locks". -ENOMEM. */

@@ -27,6 +27,7 @@
 	X(deadlocks, struct deadlock_list)                                                         \
 	X(gpu_calls, struct gpu_call_list)                                                         \
 	X(contexts, struct request_list)                                                           \
+	X(python_calls, struct python_call_list)                                                   \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

@@ -20,16 +20,20 @@
 
 EMBED(embedded_sampler, PKBPF_EMBEDDED_SAMPLER);
 EMBED(embedded_regions, PKBPF_EMBEDDED_REGIONS);
+EMBED(embedded_python_calls, PKBPF_EMBEDDED_PYTHON_CALLS);
 
 const struct library_bytes *library_embedded(const char *name)
 {
 	static struct library_bytes all[] = {{.name = SAMPLER_LIBRARY_NAME},
-					     {.name = REGIONS_LIBRARY_NAME}};
+					     {.name = REGIONS_LIBRARY_NAME},
+					     {.name = PYTHON_CALLS_LIBRARY_NAME}};
 
 	all[0].bytes = embedded_sampler_begin;
 	all[0].size = (size_t)(embedded_sampler_end - embedded_sampler_begin);
 	all[1].bytes = embedded_regions_begin;
 	all[1].size = (size_t)(embedded_regions_end - embedded_regions_begin);
+	all[2].bytes = embedded_python_calls_begin;
+	all[2].size = (size_t)(embedded_python_calls_end - embedded_python_calls_begin);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		if (strcmp(all[i].name, name) == 0)
 			return &all[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The libraries that are loaded into programs (preload/): the one that samples allocations, and the
- * one that hands on regions. */
+/* The libraries that are loaded into programs (preload/): the one that samples allocations, the one
+ * that hands on regions, and the one that counts Python calls. */
 #ifndef PKBPF_SOURCE_ALLOC_SAMPLER_LIBRARY_H
 #define PKBPF_SOURCE_ALLOC_SAMPLER_LIBRARY_H
 
@@ -14,6 +14,8 @@
 
 /* Hands on the regions of NVTX and ITT. */
 #define REGIONS_LIBRARY_NAME "libpkbpf-regions.so"
+
+#define PYTHON_CALLS_LIBRARY_NAME "libpkbpf-python-calls.so"
 
 /* Path of a library of ours: beside our own executable, as in a build tree, or where it is
  * installed. -ENOENT. */
