@@ -10,7 +10,7 @@
 #define FIRST_FUNCTIONS 1024U
 #define FIRST_EDGES	4096U
 
-static void *map(size_t bytes)
+static void *map_zeros(size_t bytes)
 {
 	void *memory =
 		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -34,7 +34,7 @@ static bool grow(struct calls_table *table)
 	uint32_t count = table->slots ? 2 * (table->mask + 1) : FIRST_SLOTS;
 	struct calls_table grown = {.mask = count - 1, .used = table->used};
 
-	grown.slots = map(count * sizeof(*grown.slots));
+	grown.slots = map_zeros(count * sizeof(*grown.slots));
 	if (!grown.slots)
 		return false;
 	for (uint32_t i = 0; table->slots && i <= table->mask; i++)
@@ -86,13 +86,13 @@ static bool make_room(void **rows, uint32_t *count, uint32_t wanted, size_t size
 
 struct calls_thread *calls_thread_new(void)
 {
-	struct calls_thread *thread = map(sizeof(*thread));
+	struct calls_thread *thread = map_zeros(sizeof(*thread));
 
 	if (!thread)
 		return NULL;
-	thread->stack = map(FIRST_DEPTH * sizeof(*thread->stack));
-	thread->function_depths = map(FIRST_FUNCTIONS * sizeof(uint32_t));
-	thread->edge_depths = map(FIRST_EDGES * sizeof(uint32_t));
+	thread->stack = map_zeros(FIRST_DEPTH * sizeof(*thread->stack));
+	thread->function_depths = map_zeros(FIRST_FUNCTIONS * sizeof(uint32_t));
+	thread->edge_depths = map_zeros(FIRST_EDGES * sizeof(uint32_t));
 	thread->capacity = FIRST_DEPTH;
 	thread->functions = FIRST_FUNCTIONS;
 	thread->edges = FIRST_EDGES;

@@ -262,7 +262,7 @@ const char *python_function_text(char text[PYTHON_FUNCTION_TEXT_SIZE],
 	if (function->file[0])
 		snprintf(text, PYTHON_FUNCTION_TEXT_SIZE, "%.400s:%" PRIu32 "(%.200s)",
 			 slash ? slash + 1 : function->file, function->line, function->qualified);
-	else if (function->name[0] == '<' && function->name[length - 1] == '>')
+	else if (length > 1 && function->name[0] == '<' && function->name[length - 1] == '>')
 		snprintf(text, PYTHON_FUNCTION_TEXT_SIZE, "{%.*s}",
 			 (int)(length - 2 < 600 ? length - 2 : 600), function->name + 1);
 	else
