@@ -66,22 +66,32 @@ static void put_tuple(FILE *out, uint32_t count)
 	put_bytes(out, count, 4);
 }
 
+/* As its first byte says; 0: none begins with it. */
+static size_t bytes_after_first(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* Too long, a surrogate, or beyond Unicode. */
+static bool is_refused(const unsigned char *text)
+{
+	return (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+	       (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f);
+}
+
 /* Bytes of a UTF-8 character that Python takes; 0: it is none. */
 static size_t character_bytes(const unsigned char *text)
 {
-	size_t length = text[0] < 0x80			    ? 1
-			: text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-			: text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-			: text[0] >= 0xf0 && text[0] < 0xf5 ? 4
-							    : 0;
+	size_t length = bytes_after_first(text[0]);
 
 	for (size_t i = 1; i < length; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-	if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-	    (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-		return 0;
-	return length;
+	return is_refused(text) ? 0 : length;
 }
 
 /* Names are a target's: what is no UTF-8 is a question mark, or the file could not be read. */

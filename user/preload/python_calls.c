@@ -15,78 +15,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "preload/python_api.h"
 #include "preload/python_calls.h"
-
-typedef struct object PyObject;
-
-/* As all 64-bit builds lay them out, but those with Py_TRACE_REFS or without a GIL. */
-struct object {
-	intptr_t references;
-	struct object *type;
-};
-
-struct method {
-	const char *name;
-};
-
-struct c_function {
-	struct object object;
-	struct method *method;
-	PyObject *self, *module;
-};
-
-struct frame_3_8 {
-	struct object object;
-	intptr_t size;
-	void *back;
-	PyObject *code;
-};
-
-enum { ON_CALL, ON_EXCEPTION, ON_LINE, ON_RETURN, ON_C_CALL, ON_C_EXCEPTION, ON_C_RETURN };
-
-typedef int trace_function(PyObject *self, PyObject *frame, int what, PyObject *argument);
-
-/* X(result, name, arguments): what every version has. */
-#define NEEDED(X)                                                                                  \
-	X(void, PyEval_SetProfile, (trace_function *, PyObject *))                                 \
-	X(void, PyEval_SetTrace, (trace_function *, PyObject *))                                   \
-	X(int, PyFrame_GetLineNumber, (PyObject *))                                                \
-	X(const char *, Py_GetVersion, (void))                                                     \
-	X(int, PySys_AddAuditHook, (int (*)(const char *, PyObject *, void *), void *))            \
-	X(void *, PyInterpreterState_Main, (void))                                                 \
-	X(void *, PyInterpreterState_ThreadHead, (void *))                                         \
-	X(void *, PyThreadState_Next, (void *))                                                    \
-	X(void *, PyThreadState_Swap, (void *))                                                    \
-	X(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **))                              \
-	X(void, PyErr_Restore, (PyObject *, PyObject *, PyObject *))                               \
-	X(void, PyErr_Clear, (void))                                                               \
-	X(PyObject *, PyObject_GetAttrString, (PyObject *, const char *))                          \
-	X(PyObject *, PyObject_Repr, (PyObject *))                                                 \
-	X(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, intptr_t *))                         \
-	X(PyObject *, PyUnicode_FromFormat, (const char *, ...))                                   \
-	X(PyObject *, PyUnicode_FromString, (const char *))                                        \
-	X(PyObject *, PyModule_GetNameObject, (PyObject *))                                        \
-	X(long, PyLong_AsLong, (PyObject *))                                                       \
-	X(PyObject *, _PyType_Lookup, (PyObject *, PyObject *))                                    \
-	X(void, Py_IncRef, (PyObject *))                                                           \
-	X(void, Py_DecRef, (PyObject *))
-
-/* Newer than 3.8, or not in all. */
-#define OPTIONAL(X)                                                                                \
-	X(PyObject *, PyFrame_GetCode, (PyObject *))                                               \
-	X(int, _PyEval_SetProfile, (void *, trace_function *, PyObject *))                         \
-	X(void, PyEval_SetTraceAllThreads, (trace_function *, PyObject *))                         \
-	X(int, _PyEval_SetTrace, (void *, trace_function *, PyObject *))                           \
-	X(uint64_t, PyThreadState_GetID, (void *))
-
-static struct {
-#define X(result, name, arguments) result(*name) arguments;
-	NEEDED(X)
-	OPTIONAL(X)
-#undef X
-	int (*pthread_key_create)(pthread_key_t *, void (*)(void *));
-	int (*pthread_setspecific)(pthread_key_t, const void *);
-} api;
 
 static const char *directory;
 static size_t directory_length;
@@ -103,106 +33,6 @@ static uint32_t starters[2];
 
 static __thread struct calls_thread *this_thread;
 static __thread bool sets_hooks;
-
-/* ---- names ---- */
-
-/* 0: not known. */
-static uint32_t put_text(PyObject *text, size_t most)
-{
-	const char *bytes;
-	intptr_t size = 0;
-	uint32_t at = 0;
-
-	bytes = text ? api.PyUnicode_AsUTF8AndSize(text, &size) : NULL;
-	if (bytes)
-		at = calls_put_string(bytes, (size_t)size < most ? (size_t)size : most);
-	else
-		api.PyErr_Clear();
-	if (text)
-		api.Py_DecRef(text);
-	return at;
-}
-
-static PyObject *attribute(PyObject *code, const char *name)
-{
-	PyObject *value = api.PyObject_GetAttrString(code, name);
-
-	if (!value)
-		api.PyErr_Clear();
-	return value;
-}
-
-static void name_code(struct pkbpf_python_function *row, PyObject *code)
-{
-	PyObject *line = attribute(code, "co_firstlineno");
-
-	row->name = put_text(attribute(code, "co_name"), PKBPF_PYTHON_NAME_MAX);
-	row->file = put_text(attribute(code, "co_filename"), PKBPF_PYTHON_PATH_MAX);
-	row->qualified = put_text(attribute(code, "co_qualname"), PKBPF_PYTHON_NAME_MAX);
-	if (line) {
-		row->first_line = (uint32_t)api.PyLong_AsLong(line);
-		api.Py_DecRef(line);
-	}
-}
-
-/* Of a method of a type: the text of its descriptor. */
-static PyObject *method_text(const struct c_function *function)
-{
-	PyObject *name = api.PyUnicode_FromString(function->method->name), *found = NULL;
-	PyObject *text = NULL;
-
-	if (name)
-		found = api._PyType_Lookup(function->self->type, name);
-	if (found) {
-		api.Py_IncRef(found);
-		text = api.PyObject_Repr(found);
-		api.Py_DecRef(found);
-	}
-	if (name)
-		api.Py_DecRef(name);
-	api.PyErr_Clear();
-	return text;
-}
-
-/* A function's module is a module or its name. */
-static PyObject *module_name(PyObject *module)
-{
-	PyObject *name = NULL;
-
-	if (module && api.PyUnicode_AsUTF8AndSize(module, NULL)) {
-		api.Py_IncRef(module);
-		return module;
-	}
-	api.PyErr_Clear();
-	if (module)
-		name = api.PyModule_GetNameObject(module);
-	api.PyErr_Clear();
-	return name;
-}
-
-/* The texts are those of cProfile. */
-static PyObject *c_function_text(const struct c_function *function)
-{
-	const char *name = function->method->name;
-	PyObject *module, *text = function->self ? method_text(function) : NULL;
-	const char *module_text;
-
-	if (text)
-		return text;
-	module = module_name(function->module);
-	module_text = module ? api.PyUnicode_AsUTF8AndSize(module, NULL) : NULL;
-	if (function->self)
-		text = module_text ? api.PyUnicode_FromFormat("<built-in method %s.%s>",
-							      module_text, name)
-				   : api.PyUnicode_FromFormat("<built-in method %s>", name);
-	else if (module_text && strcmp(module_text, "builtins"))
-		text = api.PyUnicode_FromFormat("<%s.%s>", module_text, name);
-	else
-		text = api.PyUnicode_FromFormat("<%s>", name);
-	if (module)
-		api.Py_DecRef(module);
-	return text;
-}
 
 /* ---- functions, edges, lines ---- */
 
@@ -222,16 +52,15 @@ static uint32_t add_function(uint64_t key, PyObject *object, bool is_code)
 
 	if (!number || !calls_put(&functions, key, 0, number))
 		return 0;
-	api.PyErr_Fetch(&type, &value, &trace);
+	python_api.PyErr_Fetch(&type, &value, &trace);
 	if (is_code) {
-		api.Py_IncRef(object);
-		name_code(calls_function(number), object);
+		python_api.Py_IncRef(object);
+		python_name_code(calls_function(number), object);
 	} else {
 		note_starter(number, ((const struct c_function *)object)->method->name);
-		calls_function(number)->name = put_text(
-			c_function_text((const struct c_function *)object), PKBPF_PYTHON_NAME_MAX);
+		python_name_c_function(calls_function(number), (const struct c_function *)object);
 	}
-	api.PyErr_Restore(type, value, trace);
+	python_api.PyErr_Restore(type, value, trace);
 	return number;
 }
 
@@ -306,7 +135,7 @@ static __attribute__((noinline)) struct calls_thread *begin_thread(void)
 	if (!this_thread) {
 		this_thread = calls_thread_new();
 		if (this_thread)
-			api.pthread_setspecific(thread_key, this_thread);
+			python_api.pthread_setspecific(thread_key, this_thread);
 	}
 	if (this_thread && this_thread->generation != generation) {
 		calls_thread_clear(this_thread, generation);
@@ -329,29 +158,31 @@ static trace_function on_event, on_line;
 
 static void hook_other(void *state)
 {
-	if (api._PyEval_SetProfile) {
-		api._PyEval_SetProfile(state, on_event, NULL);
-		if (wants_lines && api._PyEval_SetTrace)
-			api._PyEval_SetTrace(state, on_line, NULL);
+	if (python_api._PyEval_SetProfile) {
+		python_api._PyEval_SetProfile(state, on_event, NULL);
+		if (wants_lines && python_api._PyEval_SetTrace)
+			python_api._PyEval_SetTrace(state, on_line, NULL);
 	} else {
-		void *own = api.PyThreadState_Swap(state);
+		void *own = python_api.PyThreadState_Swap(state);
 
-		api.PyEval_SetProfile(on_event, NULL);
+		python_api.PyEval_SetProfile(on_event, NULL);
 		if (wants_lines)
-			api.PyEval_SetTrace(on_line, NULL);
-		api.PyThreadState_Swap(own);
+			python_api.PyEval_SetTrace(on_line, NULL);
+		python_api.PyThreadState_Swap(own);
 	}
 }
 
 /* Threads that were started since: they are the first ones of the list. */
 static __attribute__((noinline)) void look_for_threads(void)
 {
-	void *state = api.PyInterpreterState_ThreadHead(api.PyInterpreterState_Main());
+	void *state =
+		python_api.PyInterpreterState_ThreadHead(python_api.PyInterpreterState_Main());
 	uint64_t newest = last_thread;
 
 	sets_hooks = true;
-	for (; state; state = api.PyThreadState_Next(state)) {
-		uint64_t id = api.PyThreadState_GetID ? api.PyThreadState_GetID(state) : UINT64_MAX;
+	for (; state; state = python_api.PyThreadState_Next(state)) {
+		uint64_t id = python_api.PyThreadState_GetID ? python_api.PyThreadState_GetID(state)
+							     : UINT64_MAX;
 
 		if (id <= last_thread)
 			continue;
@@ -360,8 +191,8 @@ static __attribute__((noinline)) void look_for_threads(void)
 			newest = id;
 	}
 	last_thread = newest;
-	if (wants_lines && api._PyEval_SetProfile && !api._PyEval_SetTrace)
-		api.PyEval_SetTraceAllThreads(on_line, NULL);
+	if (wants_lines && python_api._PyEval_SetProfile && !python_api._PyEval_SetTrace)
+		python_api.PyEval_SetTraceAllThreads(on_line, NULL);
 	sets_hooks = false;
 }
 
@@ -371,10 +202,10 @@ static PyObject *code_of(PyObject *frame)
 {
 	PyObject *code;
 
-	if (!api.PyFrame_GetCode)
+	if (!python_api.PyFrame_GetCode)
 		return ((struct frame_3_8 *)frame)->code;
-	code = api.PyFrame_GetCode(frame);
-	api.Py_DecRef(code); /* the frame has it */
+	code = python_api.PyFrame_GetCode(frame);
+	python_api.Py_DecRef(code); /* the frame has it */
 	return code;
 }
 
@@ -443,7 +274,7 @@ static int on_line(PyObject *self, PyObject *frame, int what, PyObject *argument
 	if (what != ON_LINE || !current_thread())
 		return 0;
 	code = code_of(frame);
-	line = (uint32_t)api.PyFrame_GetLineNumber(frame);
+	line = (uint32_t)python_api.PyFrame_GetLineNumber(frame);
 	number = calls_find(&lines, (uintptr_t)code, line);
 	if (!number)
 		number = add_line(code, line);
@@ -466,8 +297,8 @@ static void begin_script(void)
 	calls_head->state = PKBPF_PYTHON_COUNTS;
 	sets_hooks = true;
 	if (wants_lines)
-		api.PyEval_SetTrace(on_line, NULL);
-	api.PyEval_SetProfile(on_event, NULL);
+		python_api.PyEval_SetTrace(on_line, NULL);
+	python_api.PyEval_SetProfile(on_event, NULL);
 	sets_hooks = false;
 	if (current_thread())
 		look_for_threads();
@@ -492,22 +323,6 @@ static int on_audit(const char *event, PyObject *arguments, void *data)
 		  (wants_lines && !strcmp(event, "sys.settrace"))))
 		calls_head->replaced++;
 	return 0;
-}
-
-static bool look_up(void)
-{
-	bool has_all = true;
-
-#define X(result, name, arguments) *(void **)&api.name = dlsym(RTLD_DEFAULT, #name);
-	NEEDED(X)
-	OPTIONAL(X)
-#undef X
-#define X(result, name, arguments) has_all = has_all && api.name;
-	NEEDED(X)
-#undef X
-	*(void **)&api.pthread_key_create = dlsym(RTLD_DEFAULT, "pthread_key_create");
-	*(void **)&api.pthread_setspecific = dlsym(RTLD_DEFAULT, "pthread_setspecific");
-	return has_all && api.pthread_key_create && api.pthread_setspecific;
 }
 
 /* "3.11.2 (main, ...)" */
@@ -561,9 +376,10 @@ static __attribute__((constructor)) void begin(void)
 	if (!begin_process())
 		return;
 	calls_head->state = PKBPF_PYTHON_REFUSED;
-	if (!is_known(get_version()) || !look_up() || madvise(is_own, 4096, MADV_WIPEONFORK) ||
-	    api.pthread_key_create(&thread_key, end_thread) ||
-	    api.PySys_AddAuditHook(on_audit, NULL))
+	if (!is_known(get_version()) || !python_api_look_up() ||
+	    madvise(is_own, 4096, MADV_WIPEONFORK) ||
+	    python_api.pthread_key_create(&thread_key, end_thread) ||
+	    python_api.PySys_AddAuditHook(on_audit, NULL))
 		return;
 	calls_head->state = PKBPF_PYTHON_LOADED;
 }
