@@ -64,6 +64,11 @@ static void what_cannot_be_together_is_said(void **state)
 		{"-e cpu,live", "--events live requires alloc: -e alloc,live"},
 		{"-f text -o a.txt -f folded",
 		 "--format folded belongs to no --output: a.txt has one"},
+		{"--python-calls", "--python-calls requires a command: calls are counted inside"},
+		{"--python-calls -p 1", "--python-calls requires a command"},
+		{"--python-lines --cgroup /x", "--python-lines requires a command"},
+		{"--python-lines --every 5s -o a-%t.txt -- true",
+		 "--python-lines and --every are mutually exclusive"},
 		{"-e all", "name the kinds that you need, of cpu,offcpu,"},
 	};
 
@@ -88,6 +93,7 @@ static void what_goes_together_is_accepted(void **state)
 		"--container x",
 		"--user -e cpu",
 		"--every 2s -o a-%t.txt --keep 3",
+		"--python-calls --python-lines -o a.pstats -- true",
 		"--slice 100ms -o a.pkbpf",
 		"--slice 1s -o a.html",
 		"-e alloc,live -p 1",

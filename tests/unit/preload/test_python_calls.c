@@ -133,6 +133,24 @@ static void a_recursion_is_told_from_calls(void **state)
 	(void)state;
 }
 
+/* More edges and functions than a thread has room for at first. */
+static void the_stack_of_a_thread_grows_with_its_functions(void **state)
+{
+	struct calls_thread *thread = calls_thread_new();
+	uint32_t edge = 0;
+
+	while (edge < 3 * FIRST_EDGES)
+		edge = calls_new_edge();
+	calls_enter(thread, edge, 5 * FIRST_FUNCTIONS);
+	calls_enter(thread, edge, 5 * FIRST_FUNCTIONS);
+	assert_int_equal(calls_edges[edge].calls, 2);
+	assert_int_equal(calls_edges[edge].primitive, 1);
+	assert_int_equal(calls_head->lost_calls, 0);
+	calls_thread_free(thread);
+	calls_thread_free(NULL);
+	(void)state;
+}
+
 static void what_finds_no_room_is_lost_and_said(void **state)
 {
 	struct calls_thread *thread = calls_thread_new();
@@ -165,6 +183,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_program_of_a_process_has_a_file, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_recursion_is_told_from_calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_stack_of_a_thread_grows_with_its_functions,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_lost_and_said, setup,
 						teardown),
 	};
