@@ -27,7 +27,7 @@ awk '/^allocations;.*large_leak_leaf / { sum += $NF } /\[truncated/ { cut += $NF
 	fail "large blocks of three processes: $(cat out.live.folded)"
 
 begin "a library for each C library"
-for library in alloc regions; do
+for library in alloc regions python-calls; do
 	versions=$(nm -D --undefined-only "$(dirname "$pkbpf")/libpkbpf-$library.so" | grep -c '@\|__tls_get_addr')
 	[ "$versions" = 0 ] || fail "libpkbpf-$library.so asks for $versions names that an older C library, or another one, may lack"
 done

@@ -332,8 +332,8 @@ static const struct option_row rows[] = {
 	{0, "python-lines", NULL, "the same, and count how often each line runs", EVENTS,
 	 FLAG(live.python_lines),
 	 .text = "By a trace function, which debuggers and coverage.py take for themselves. Costs "
-		 "more than --python-calls: up to about six times the run time of a program that "
-		 "does nothing but call short functions."},
+		 "more than --python-calls: up to seven times the run time of a program that does "
+		 "nothing but call short functions."},
 	{0, "jvm-map", NULL,
 	 "ask Java programs (17 and newer) for the names of their compiled code", EVENTS,
 	 FLAG(live.jvm_map),
