@@ -13,8 +13,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/named_line.h"
 #include "capture/cpu_list.h"
 #include "machine/frequency.h"
+#include "machine/sysfs_value.h"
 #include "machine/temperature.h"
 
 /* Temperatures change within seconds; a pause a thousand times as long as a reading bounds its
@@ -22,7 +24,8 @@
 #define LOOK_NS	   NS_PER_SECOND
 #define LOOK_RATIO 1000
 /* More threads than that would take too many open files. */
-#define THREADS_MAX 256
+#define THREADS_MAX   256
+#define BYTES_PER_KIB 1024
 
 static const struct counted_event events[MACHINE_COUNT_KINDS] = {
 	[MACHINE_INSTRUCTIONS] = {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -109,8 +112,21 @@ static void read_frequency(struct live_machine *machine)
 	figures->frequency_readings++;
 }
 
+static void read_memory(struct live_machine *machine)
+{
+	struct machine_figures *figures = &machine->figures;
+	_cleanup_free_ char *text = sysfs_text(machine->root, "/proc/meminfo");
+	uint64_t total = text ? named_number(text, "MemTotal:") : 0,
+		 available = text ? named_number(text, "MemAvailable:") : 0;
+
+	if (total > available &&
+	    (total - available) * BYTES_PER_KIB > figures->memory_used_peak_bytes)
+		figures->memory_used_peak_bytes = (total - available) * BYTES_PER_KIB;
+}
+
 static void read_all(struct live_machine *machine, uint64_t now_ns)
 {
+	read_memory(machine);
 	read_energy(machine, now_ns);
 	read_temperature(machine);
 	read_frequency(machine);

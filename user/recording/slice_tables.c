@@ -64,6 +64,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(162, F, info.machine.counts[MACHINE_CACHE_MISSES]),
 	RECORDED(163, F, info.machine.counts[MACHINE_BRANCHES]),
 	RECORDED(164, F, info.machine.counts[MACHINE_BRANCH_MISSES]),
+	RECORDED(179, F, info.machine.memory_used_peak_bytes),
 	RECORDED(170, F, info.shed_steps),
 	TEXT(171, F, info.shed),
 	RECORDED(172, F, info.regions_ns),
@@ -94,7 +95,7 @@ static const struct recorded_column facts_columns[] = {
 };
 ALL_MEMBERS(struct profile_info, 1712 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
-ALL_MEMBERS(struct machine_figures, 912);
+ALL_MEMBERS(struct machine_figures, 920);
 ALL_MEMBERS(struct resource_machine, 88);
 TABLE(facts, SLICE_FACTS, F);
 #undef F

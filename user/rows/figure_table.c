@@ -43,6 +43,41 @@ static bool machine_memory(const struct resource_rows *rows, double *ret_value)
 	return rows->machine.known;
 }
 
+static const struct machine_figures *machine_of(const struct resource_rows *rows)
+{
+	return &profile_info_read(rows->profile)->machine;
+}
+
+static bool machine_memory_peak(const struct resource_rows *rows, double *ret_value)
+{
+	*ret_value = (double)machine_of(rows)->memory_used_peak_bytes;
+	return machine_of(rows)->memory_used_peak_bytes;
+}
+
+static bool machine_temperature(const struct resource_rows *rows, double *ret_value)
+{
+	*ret_value = (double)machine_of(rows)->millicelsius / 1000;
+	return machine_of(rows)->temperature_source[0];
+}
+
+static bool machine_throttles(const struct resource_rows *rows, double *ret_value)
+{
+	*ret_value = (double)machine_of(rows)->throttles;
+	return machine_of(rows)->throttles_known;
+}
+
+static bool machine_frequency(const struct resource_rows *rows, double *ret_value)
+{
+	*ret_value = machine_mean_hz(machine_of(rows)) / 1e6;
+	return machine_of(rows)->frequency_readings;
+}
+
+static bool machine_power(const struct resource_rows *rows, double *ret_value)
+{
+	*ret_value = machine_mean_watts(machine_of(rows));
+	return machine_of(rows)->energy_ns;
+}
+
 static bool cost_share(const struct resource_rows *rows, double *ret_value)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
@@ -72,6 +107,15 @@ static const struct figure run_figures[] = {
 	RUN("lost", "share", PERCENT, lost_share, "lost share of the expected CPU samples"),
 	RUN("machine", "busy", PERCENT, machine_busy, "busy share of all CPUs"),
 	RUN("machine", "memory_available", BYTES, machine_memory, "available memory at the end"),
+	RUN("machine", "memory_used_peak", BYTES, machine_memory_peak,
+	    "largest memory in use, read once a second"),
+	RUN("machine", "temperature_celsius", COUNT, machine_temperature,
+	    "highest temperature of a CPU"),
+	RUN("machine", "throttled_times", COUNT, machine_throttles,
+	    "times that heat slowed a CPU down"),
+	RUN("machine", "frequency_mhz", COUNT, machine_frequency, "mean clock of the CPUs"),
+	RUN("machine", "power_watts", COUNT, machine_power,
+	    "mean power, by the machine's own meter"),
 	RUN("cost", "share", PERCENT, cost_share,
 	    "profiler overhead as a share of one CPU, with BPF programs"),
 	RUN("rows", "total", COUNT, run_rows, "rows of active processes"),

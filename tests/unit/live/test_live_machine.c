@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,6 +69,35 @@ static void figures_are_those_of_their_interval(void **state)
 	assert_int_equal(both.millicelsius, 80000);
 	assert_int_equal(both.throttles, 5);
 	assert_int_equal(both.max_hz, 3000000000);
+	temp_tree_done(&tree);
+}
+
+static void memory_is_read_as_often_and_the_most_is_kept(void **state)
+{
+	static const char *const available[] = {"9000", "2000", "7000"};
+	struct temp_tree tree;
+	struct live_machine machine;
+	struct machine_figures first, second;
+	char text[128];
+
+	(void)state;
+	temp_tree_init(&tree);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "MemTotal: 10000 kB\nMemAvailable: %s kB\n",
+			 available[i]);
+		temp_tree_file(&tree, "proc/meminfo", text);
+		if (!i)
+			live_machine_begin(&machine, tree.root, NULL, NS_PER_SECOND);
+		else
+			live_machine_look(&machine, machine.next_ns);
+	}
+	first = live_machine_cut(&machine, 6 * NS_PER_SECOND);
+	second = live_machine_cut(&machine, 7 * NS_PER_SECOND);
+	live_machine_done(&machine);
+	assert_int_equal(first.memory_used_peak_bytes, 8000 * 1024);
+	assert_int_equal(second.memory_used_peak_bytes, 3000 * 1024);
+	machine_figures_add(&second, &first);
+	assert_int_equal(second.memory_used_peak_bytes, 8000 * 1024);
 	temp_tree_done(&tree);
 }
 
@@ -148,6 +178,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_those_of_their_interval),
+		cmocka_unit_test(memory_is_read_as_often_and_the_most_is_kept),
 		cmocka_unit_test(what_is_absent_has_a_reason),
 		cmocka_unit_test(a_meter_that_goes_away_is_told),
 		cmocka_unit_test(counts_the_threads_of_a_process),

@@ -56,6 +56,8 @@ void machine_figures_add(struct machine_figures *into, const struct machine_figu
 	}
 	if (!more->known)
 		return;
+	if (more->memory_used_peak_bytes > into->memory_used_peak_bytes)
+		into->memory_used_peak_bytes = more->memory_used_peak_bytes;
 	into->energy_uj += more->energy_uj;
 	into->energy_ns += more->energy_ns;
 	memcpy(into->energy_source, more->energy_source, sizeof(into->energy_source));

@@ -31,6 +31,7 @@ extern const char *const machine_count_names[MACHINE_COUNT_KINDS];
 struct machine_figures {
 	bool known; /* they were looked for at all */
 	/* of the whole machine; the reason is empty where it was measured */
+	uint64_t memory_used_peak_bytes; /* not available to programs; 0: not read */
 	uint64_t energy_uj;
 	uint64_t energy_ns; /* measured for so long */
 	char energy_source[MACHINE_SOURCE_SIZE], energy_reason[MACHINE_REASON_SIZE];

@@ -14,6 +14,8 @@ static const struct figure figures[] = {
 	FIGURE_ROW("cpu", "system", NS, cpu.system_ns, ROW_HAS_USAGE, "CPU time in kernel mode"),
 	FIGURE_ROW("cpu", "share", PERCENT, cpu.share, ROW_HAS_INTERVAL, "share of one CPU",
 		   .is_rate = true),
+	FIGURE_ROW("cpu", "energy_mj", COUNT, cpu.energy_mj, ROW_HAS_ENERGY,
+		   "energy of the machine in mJ, by the share of the CPU time of all CPUs"),
 	FIGURE_ROW("cpu", "samples", COUNT, cpu.samples, ROW_HAS_SAMPLES, "CPU samples",
 		   .is_activity = true),
 	FIGURE_ROW("cpu", "voluntary", COUNT, cpu.voluntary, ROW_HAS_USAGE,
@@ -85,8 +87,22 @@ static double share_of(const struct resource_rows *rows, const struct resource_r
 	return most > 0 && share > most ? most : share;
 }
 
+/* What no process ran is in no row: idle time costs energy, too, and is shared out with it. */
+static void share_energy(const struct resource_rows *rows, struct resource_row *row)
+{
+	const struct machine_figures *machine = &profile_info_read(rows->profile)->machine;
+
+	if (!machine->energy_ns || !rows->machine.known || !rows->machine.busy_ns)
+		return;
+	row->known |= ROW_HAS_ENERGY;
+	row->cpu.energy_mj =
+		human_whole((double)machine->energy_uj / 1000 *
+			    row_ratio((double)row->cpu.total_ns, (double)rows->machine.busy_ns));
+}
+
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
+	share_energy(rows, row);
 	if (!is_sampled(profile_info_read(rows->profile)))
 		row->known &= ~ROW_HAS_SAMPLES;
 	row->cpu.share = share_of(rows, row);

@@ -13,6 +13,7 @@ struct row_cpu {
 	double share;			 /* percent of one CPU */
 	uint64_t voluntary, involuntary; /* context switches */
 	uint64_t samples, periods;	 /* what they stand for */
+	uint64_t energy_mj;
 };
 
 extern const struct row_part row_cpu_part;
