@@ -53,6 +53,14 @@ class Browser:
         """What the script returns, run as the body of a function."""
         return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
+    def inside(self, selector, script, *arguments):
+        """The same in a frame of the page."""
+        self.ask("POST", "/frame", {"id": self.ask("POST", "/element", {"using": "css selector", "value": selector})})
+        try:
+            return self.run(script, *arguments)
+        finally:
+            self.ask("POST", "/frame", {"id": None})
+
     def until(self, script, *arguments, seconds=120):
         """Waits until the script returns something true, and returns it. Only a page that hangs takes so long."""
         end = time.monotonic() + seconds

@@ -18,7 +18,7 @@ def check(good, text):
 
 def choose(browser, begin, end):
     """Drags over the chart from one share of its width to another"""
-    box = browser.run("const b = document.querySelector('#chart').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
+    box = browser.run("document.querySelector('#chart').scrollIntoView({behavior: 'instant', block: 'center'}); const b = document.querySelector('#chart').getBoundingClientRect(); return [b.left, b.top, b.width, b.height]")
     browser.drag(box[0] + begin * box[2], box[1] + box[3] / 2, box[0] + end * box[2], box[1] + box[3] / 2)
 
 
@@ -32,6 +32,69 @@ def report_says(browser, text):
     except RuntimeError:
         print("the report:", browser.run("return document.querySelector('#report').contentDocument?.body?.textContent")[:2000])
         raise
+
+
+def play_lanes(browser):
+    """Lanes of processes and threads have what the answer has of the program; a moment is said in words, and opens its report."""
+    browser.open("about:blank")
+    browser.open(URL + "/#range=60")
+    browser.until("return lanes.shown.some(({lane}) => lane.name === 'spin')")
+    cpu = browser.run("""
+const shown = lanes.shown.find(({lane}) => lane.name === 'spin'), window = lanes.windows.find(one => one.lanes.has(shown.key));
+chooseLane(shown.key, (window.begin + window.end) / 2);
+return [window.lanes.get(shown.key)[0], window.covered, shown.lane.pid]""")
+    check(0 < cpu[0] <= 1.5 * cpu[1], f"spin ran for {cpu[0]} ns of {cpu[1]}")
+    check("spin" in browser.text("#lane-text") and "on-CPU" in browser.text("#lane-text"), f"the moment is not said: {browser.text('#lane-text')}")
+    painted = browser.run("""
+const canvas = document.querySelector('#lane-picture'), row = lanes.shown.findIndex(({lane}) => lane.name === 'spin'), ratio = devicePixelRatio || 1, at = lanes.windows.find(one => one.lanes.has(lanes.shown[row].key));
+lanes.at = null;
+drawLanes();
+const data = canvas.getContext('2d').getImageData((xOf(at.begin) + xOf(at.end)) / 2 * ratio, (row * LANE_HEIGHT + LANE_NAME + LANE_BAR - 1) * ratio, 1, 1).data;
+return [...data].slice(0, 3).map(part => part.toString(16).padStart(2, '0')).join('')""")
+    check(painted in ("2a6ebb", "5ea3ea"), f"its foot has the color of on-CPU: {painted}")
+    browser.run("document.querySelector('#lane-picture').focus()")
+    browser.keys("ArrowDown", "ArrowLeft", "ArrowRight")
+    check(browser.run("return lanes.at !== null") and browser.text("#lane-text") != "", "keys choose no moment")
+    browser.run("const shown = lanes.shown.find(({lane}) => lane.name === 'spin'), window = lanes.windows.find(one => one.lanes.has(shown.key)); chooseLane(shown.key, window.begin + 0.1)")
+    browser.keys("Enter")
+    check(f"&pid={cpu[2]}&" in report(browser), f"Enter does not open the report of the process: {report(browser)}")
+    report_says(browser, "spin_here")
+    browser.click("#lane-numbers")
+    check(browser.run("return [...document.querySelectorAll('#lane-table td')].some(cell => cell.textContent.startsWith('spin'))"), "the table has no line of it")
+    browser.run("const by = document.querySelector('#lane-by'); by.value = 'thread'; by.onchange({ target: by })")
+    browser.until("return lanes.by === 'thread' && lanes.shown.some(({lane}) => lane.name === 'spin' && lane.tid)")
+    check("lanes=thread" in browser.run("return location.hash"), "the address does not have the lanes")
+    check("Waits were not recorded" in browser.text("#lane-note"), f"what is not known is not said: {browser.text('#lane-note')}")
+    for width in (400, 800, 1280):
+        browser.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width == 400)
+        browser.until("return document.querySelector('#lane-picture').clientWidth <= document.documentElement.clientWidth")
+        wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        check(wide <= 0, f"at {width} pixels the page is {wide} too wide")
+        browser.picture(f"{PICTURES}/history-lanes-{width}.png")
+    browser.command("Emulation.clearDeviceMetricsOverride")
+
+
+def play_live(browser):
+    """The present is renewed in the page that is there: what was chosen in it stays; it can be stopped, and stepped back from."""
+    browser.click("#now")
+    browser.until("return view.now && typeof document.querySelector('#report').contentWindow.renewProfile === 'function' && !document.querySelector('#report').contentDocument.querySelector('#page').hidden")
+    begun, zoomed = browser.inside("#report", """
+change(() => { state.reversed = true; state.search = 'spin_here'; });
+graph.zoom(graph.visibleChildren(0).find(node => graph.label(node) === 'spin_here'), true);
+window.isSame = true;
+return [$('#facts').textContent, graph.label(graph.zoomed)]""")
+    browser.until("return document.querySelector('#report').contentDocument.querySelector('#facts').textContent !== arguments[0]", begun)
+    kept = browser.inside("#report", "return [window.isSame, state.reversed, state.search, graph.label(graph.zoomed)]")
+    check(kept == [True, True, "spin_here", zoomed], f"what was chosen does not stay: {kept}, zoomed {zoomed}")
+    check("renewed" in browser.text("#chosen") and "now=1" in browser.run("return location.hash"), "the page does not say so")
+    browser.picture(f"{PICTURES}/history-live.png")
+    browser.click("#now")
+    stopped, last = browser.run("return view.to"), browser.run("return live.last")
+    browser.until("return live.last >= arguments[0] + 2", last)
+    check(browser.run("return view.to") == stopped, "it does not stop")
+    browser.click("#earlier")
+    check(browser.run("return view.to") < stopped and browser.run("return view.now") == 0, "there is no step back")
+    browser.until("return document.querySelector('#report').contentDocument?.body?.textContent.length > 200")
 
 
 def play(browser):
@@ -76,4 +139,8 @@ def play(browser):
 
 with Browser() as browser:
     play(browser)
+    play_lanes(browser)
+    play_live(browser)
+    for complaint in browser.complaints():
+        check(complaint.startswith("request to " + URL), complaint)
 sys.exit(bool(failures))

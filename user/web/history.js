@@ -22,11 +22,10 @@ const BASES = [["", "nothing"], ["before", "as long before"], ["hour", "an hour 
 // Distinguishable with colour-vision deficiencies (Okabe and Ito), in both themes.
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7f7f7f"];
 const NS = "http://www.w3.org/2000/svg";
-const REFRESH_MS = 10000;
 const $ = (id) => document.getElementById(id);
 
-const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, base: "", baseFrom: 0, baseTo: 0 };
-let alerts = [], objectives = [], data = null, from = 0, to = 0, timer = 0, asked = 0;
+const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, lanes: "process", pid: 0, comm: "", container: "", now: 0, base: "", baseFrom: 0, baseTo: 0 };
+let alerts = [], objectives = [], data = null, from = 0, to = 0, timer = 0, asked = 0, loaded = "";
 
 function seconds(ns) {
 	const s = ns / 1e9;
@@ -51,6 +50,10 @@ function readAddress() {
 	const parts = new URLSearchParams(location.hash.slice(1));
 	if (FIGURES.some((f) => f[0] === parts.get("figure"))) view.figure = parts.get("figure");
 	if (["comm", "container"].includes(parts.get("by"))) view.by = parts.get("by");
+	view.lanes = LANE_BYS.some(([by]) => by === parts.get("lanes")) ? parts.get("lanes") : parts.get("lanes") === "off" ? "" : "process";
+	view.now = parts.get("now") === "1" ? 1 : 0;
+	for (const name of ["comm", "container"]) view[name] = (parts.get(name) || "").slice(0, 250);
+	view.pid = /^[1-9]\d{0,6}$/.test(parts.get("pid") || "") ? Number(parts.get("pid")) : 0;
 	view.base = BASES.some((b) => b[0] === parts.get("base")) ? parts.get("base") : "";
 	for (const name of ["range", "end", "from", "to", "baseFrom", "baseTo"]) {
 		const value = Number(parts.get(name));
@@ -63,6 +66,9 @@ function readAddress() {
 function writeAddress() {
 	const parts = new URLSearchParams();
 	for (const [name, value] of Object.entries(view)) if (value) parts.set(name, value);
+	if (!view.lanes) parts.set("lanes", "off");
+	/* It moves on. */
+	if (view.now) for (const name of ["from", "to"]) parts.delete(name);
 	history.replaceState(null, "", "#" + parts);
 }
 
@@ -121,7 +127,7 @@ function drawChart() {
 	const svg = $("chart"), height = 200, foot = 16, top = 12;
 	// Lengths of different series are no parts of a sum: each is a mark of its own.
 	const isStacked = !/\.(p\d+|mean|max)$/.test(view.figure);
-	const sums = data.windows.map((_, i) => isStacked ? data.series.reduce((sum, s) => sum + s.values[i], 0) : Math.max(0, ...data.series.map((s) => s.values[i])));
+	const sums = data.windows.map((_, i) => isStacked ? data.series.slice(0, COLOURS.length).reduce((sum, s) => sum + s.values[i], 0) : Math.max(0, ...data.series.slice(0, COLOURS.length).map((s) => s.values[i])));
 	const most = Math.max(...sums, 1e-9), yOf = (v) => height - foot - v / most * (height - foot - top);
 	const format = FIGURES.find((f) => f[0] === view.figure)[2];
 	svg.replaceChildren();
@@ -133,7 +139,7 @@ function drawChart() {
 	if (data.recorded_seconds && !data.recorded_seconds.some((s) => s > 0))
 		element("text", { x: width() / 2, y: height / 2, "text-anchor": "middle" }, svg, "not watched: pkbpf serve --regions records regions");
 	const below = data.windows.map(() => 0);
-	data.series.forEach((series, n) => {
+	data.series.slice(0, COLOURS.length).forEach((series, n) => {
 		const group = element("g", { fill: COLOURS[n % COLOURS.length] }, svg);
 		data.windows.forEach(([begin, end], i) => {
 			const value = series.values[i];
@@ -143,7 +149,7 @@ function drawChart() {
 			if (isStacked) below[i] += value;
 		});
 	});
-	for (let i = 0; i <= 4; i++)
+	for (let i = 0; i <= 4; i += width() < 520 ? 2 : 1)
 		element("text", { x: width() * i / 4, y: height - 3, "text-anchor": ["start", "middle", "middle", "middle", "end"][i] }, svg, to - from > 86400 ? day(from + (to - from) * i / 4) : clock(from + (to - from) * i / 4));
 	drawBrush();
 }
@@ -250,7 +256,7 @@ function drawBrush() {
 
 function drawLegend() {
 	const format = FIGURES.find((f) => f[0] === view.figure)[2];
-	$("legend").replaceChildren(...data.series.map((series, n) => {
+	$("legend").replaceChildren(...data.series.slice(0, COLOURS.length).map((series, n) => {
 		const item = document.createElement("li"), swatch = document.createElement("i"), name = document.createElement("span"), value = document.createElement("b");
 		swatch.style.background = COLOURS[n % COLOURS.length];
 		name.textContent = series.name;
@@ -264,16 +270,22 @@ function drawLegend() {
 // ---- asking ----
 
 async function load() {
-	const mine = ++asked, now = Date.now() / 1000;
-	to = view.end || now;
-	from = to - view.range;
+	const mine = ++asked;
 	try {
-		const answer = await fetch(`api/v1/series?figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${Math.floor(from)}&to=${Math.ceil(to)}`);
-		if (!answer.ok) throw new Error(await answer.text());
-		const got = await answer.json();
-		if (mine !== asked) return;
-		data = got;
-		await Promise.all([loadAlerts(), loadObjectives()]);
+		const isNew = await isNews(), what = [view.figure, view.by, view.range].join(), isMore = data && what === loaded && !view.end && !ofRegions() && data.windows.length;
+		if (!isMore || isNew) {
+			to = view.end || Math.max(live.last, Date.now() / 1000 - 2 * live.length);
+			from = to - view.range;
+			const answer = await fetch(`api/v1/series?top=100&figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${isMore ? data.windows[data.windows.length - 1][1] : Math.floor(from)}&to=${Math.ceil(to)}`);
+			if (!answer.ok) throw new Error(await answer.text());
+			const got = await answer.json();
+			if (mine !== asked) return;
+			data = isMore ? appendSeries(data, got, from) : got;
+			data.series.splice(ofRegions() ? COLOURS.length : 100);
+			loaded = what;
+			await Promise.all([loadAlerts(), loadObjectives(), loadLanes()]);
+			if (view.now) await renewReport();
+		}
 		$("state").textContent = data.windows.length ? `${data.windows.length} windows, up to ${clock(data.windows[data.windows.length - 1][1])}` : "no history of this interval yet";
 		drawMachine();
 		drawChart();
@@ -282,7 +294,7 @@ async function load() {
 		if (mine === asked) $("state").textContent = "no answer: " + error.message;
 	}
 	clearTimeout(timer);
-	if (!view.end) timer = setTimeout(load, REFRESH_MS);
+	if (!view.end) timer = setTimeout(load, nextAsk(Date.now()));
 }
 
 // Whole seconds, of which the API takes every window that is touched: rounded inwards, so that the neighbours stay out.
@@ -307,32 +319,48 @@ function mark() {
 }
 
 function showReport() {
-	const chosen = $("chosen"), frame = $("report");
-	chosen.replaceChildren();
+	const frame = $("report");
+	showChosen();
 	frame.hidden = $("against").hidden = !view.from;
 	$("base").value = view.base;
 	$("base").querySelector("[value=marked]").disabled = !view.baseFrom;
 	if (!view.from) {
-		chosen.textContent = "Drag over the picture to choose an interval.";
 		frame.removeAttribute("src");
 		return;
 	}
-	const range = interval(view.from, view.to, "");
-	chosen.append(`${day(view.from)} to ${clock(view.to)}`);
-	const path = view.base ? "diff" : "profile", base = baseQuery();
+	frame.src = reportPath("html");
+}
+
+// Of the processes that were asked for alone.
+const choiceQuery = () => (view.pid ? `&pid=${view.pid}` : "") + ["comm", "container"].map((name) => view[name] ? `&${name}=${encodeURIComponent(view[name])}` : "").join("");
+const reportPath = (format, more) => `api/v1/${view.base ? "diff" : "profile"}?${interval(view.from, view.to, "")}${baseQuery()}${choiceQuery()}&format=${format}${more || ""}`;
+
+function showChosen() {
+	const chosen = $("chosen");
+	showLive();
+	if (!view.from) {
+		chosen.textContent = "Drag over the picture to choose an interval.";
+		return;
+	}
+	const of = view.pid ? `, pid ${view.pid}` : view.comm || view.container ? `, ${view.comm || view.container}` : "";
+	chosen.replaceChildren(`${day(view.from)} to ${clock(view.to)}${of}${view.now ? ", renewed with each window" : ""}`);
 	const formats = view.base ? [["html", "difference"], ["json", "JSON"], ["folded", "folded", "&kind=cpu"], ["svg", "SVG", "&kind=cpu"], ["markdown", "Markdown"]] : [["html", "report"], ["pprof", "pprof", "&kind=cpu"], ["folded", "folded", "&kind=cpu"], ["recording", "recording"], ["json", "JSON"]];
 	for (const [format, text, more] of formats) {
 		const link = document.createElement("a");
-		link.href = `api/v1/${path}?${range}${base}&format=${format}${more || ""}`;
+		link.href = reportPath(format, more);
 		link.textContent = text;
 		link.target = "_blank";
 		link.rel = "noopener";
 		chosen.append(link);
 	}
-	frame.src = `api/v1/${path}?${range}${base}&format=html`;
 }
 
-function choose(a, b) {
+function choose(a, b, keepsChoice) {
+	view.now = 0;
+	if (!keepsChoice) {
+		view.pid = 0;
+		view.comm = view.container = "";
+	}
 	view.from = Math.min(a, b);
 	view.to = Math.max(a, b, view.from + 1);
 	writeAddress();
@@ -347,9 +375,11 @@ function changed() {
 
 // ---- hands ----
 
-function follow(live) {
-	view.end = live ? 0 : Math.round(to || Date.now() / 1000);
-	$("live").setAttribute("aria-pressed", String(live));
+function follow(isLive) {
+	view.end = isLive ? 0 : Math.round(to || Date.now() / 1000);
+	if (!isLive) view.now = 0;
+	showLive();
+	$("live").setAttribute("aria-pressed", String(isLive));
 	changed();
 }
 
@@ -406,11 +436,14 @@ function begin() {
 	$("mark").onclick = mark;
 	$("live").onclick = () => follow($("live").getAttribute("aria-pressed") !== "true");
 	$("live").setAttribute("aria-pressed", String(!view.end));
-	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); } });
-	addEventListener("hashchange", () => { readAddress(); load(); showReport(); });
+	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); drawLanes(); } });
+	addEventListener("hashchange", () => { readAddress(); $("lane-by").value = view.lanes; load(); showReport(); });
+	listenToLanes();
+	listenToLive();
 	listenToPointer();
 	listenToKeys();
 	load();
 	showReport();
+	if (view.now) setNow(true);
 }
 begin();

@@ -14,6 +14,8 @@
 #include "embedded/history.css.h"
 #include "embedded/history.html.h"
 #include "embedded/history.js.h"
+#include "embedded/history_lanes.js.h"
+#include "embedded/history_live.js.h"
 #include "export/format.h"
 #include "finding/results.h"
 #include "history/window_list.h"
@@ -391,6 +393,24 @@ static int answer_script(struct web *web, const struct web_query *query, struct 
 			sizeof(history_js) - 1);
 }
 
+static int answer_lanes_script(struct web *web, const struct web_query *query,
+			       struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return say_text(answer, "text/javascript; charset=utf-8", WEB_POLICY_PAGE, history_lanes_js,
+			sizeof(history_lanes_js) - 1);
+}
+
+static int answer_live_script(struct web *web, const struct web_query *query,
+			      struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return say_text(answer, "text/javascript; charset=utf-8", WEB_POLICY_PAGE, history_live_js,
+			sizeof(history_live_js) - 1);
+}
+
 static int answer_style(struct web *web, const struct web_query *query, struct web_answer *answer)
 {
 	(void)web;
@@ -405,6 +425,8 @@ static const struct web_path paths[] = {
 	{"/", false, answer_page},
 	{"/history.js", false, answer_script},
 	{"/history.css", false, answer_style},
+	{"/history_lanes.js", false, answer_lanes_script},
+	{"/history_live.js", false, answer_live_script},
 	{"/healthz", true, answer_healthz},
 	{"/readyz", true, answer_readyz},
 	{"/metrics", false, web_answer_metrics},
@@ -421,6 +443,7 @@ static const struct web_path paths[] = {
 	{"/debug/pprof/threadcreate", false, answer_pprof_unknown},
 	{"/api/v1/windows", false, answer_windows},
 	{"/api/v1/series", false, web_answer_series},
+	{"/api/v1/lanes", false, web_answer_lanes},
 	{"/api/v1/alerts", false, web_answer_alerts},
 	{"/api/v1/objectives", false, web_answer_objectives},
 	{"/api/v1/diff", false, web_answer_diff},

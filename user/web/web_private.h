@@ -78,6 +78,7 @@ int web_answer_diff(struct web *web, const struct web_query *query, struct web_a
 int web_answer_alerts(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_objectives(struct web *web, const struct web_query *query,
 			  struct web_answer *answer);
+int web_answer_lanes(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer);
 
 #endif

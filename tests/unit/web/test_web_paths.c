@@ -154,6 +154,32 @@ static void questions_that_have_no_answer_say_why(void **state)
 	assert_true(answer.for_pprof);
 }
 
+static void lanes_have_windows_and_know_their_groupings(void **state)
+{
+	(void)state;
+	record(20);
+	record(10);
+	assert_non_null(strstr(ask("/api/v1/lanes", 200), "{\"by\":\"process\","));
+	assert_non_null(strstr(answer.body, "\"windows\":[[1699999970.000,1699999980.000],"));
+	assert_int_equal(answer.policy, WEB_POLICY_DATA);
+	set("by", "thread");
+	assert_non_null(strstr(ask("/api/v1/lanes", 200), "{\"by\":\"thread\","));
+	set("by", "region");
+	assert_non_null(strstr(ask("/api/v1/lanes", 400), "by=region is not possible"));
+	set("by", "comm");
+	set("format", "csv");
+	assert_non_null(strstr(ask("/api/v1/lanes", 400), "unknown format"));
+	set("format", "json");
+	set("to", "now-2h");
+	set("from", "now-1h");
+	assert_string_equal(ask("/api/v1/lanes", 400), "from is not before to\n");
+	/* The page's own scripts may run in it. */
+	ask("/history_lanes.js", 200);
+	assert_int_equal(answer.policy, WEB_POLICY_PAGE);
+	ask("/history_live.js", 200);
+	assert_false(web_path_find("/api/v1/lanes")->is_open);
+}
+
 static void a_profile_of_a_kind_that_was_not_recorded_is_a_conflict(void **state)
 {
 	(void)state;
@@ -231,6 +257,7 @@ int main(void)
 		TEST(questions_that_have_no_answer_say_why),
 		TEST(a_profile_of_a_kind_that_was_not_recorded_is_a_conflict),
 		TEST(the_base_of_a_comparison_is_said_once),
+		TEST(lanes_have_windows_and_know_their_groupings),
 		TEST(a_series_has_its_points),
 		TEST(errors_have_their_status),
 	};

@@ -124,10 +124,46 @@ function followAddress() {
 	});
 }
 
+function showSections() {
+	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()], ["threads", hasLanes()]])
+		for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = !isThere;
+	showHeader();
+	showResources();
+	showFindings();
+	showLosses();
+}
+
+/* What was chosen of one profile, in another one: rows and functions by their names. */
+const rowKey = row => JSON.stringify([row.pid, row.tid, row.comm, row.container, row.region, row.name]);
+function carryChosen(before) {
+	const ids = new Map(profile.names.map((name, id) => [name, id]).reverse()), rows = new Map(profile.report.rows.map((row, i) => [rowKey(row), i])), idOf = id => ids.has(before.names[id]) ? ids.get(before.names[id]) : -1;
+	if (state.pick) {
+		const kept = [...state.pick.rows].map(row => rows.get(rowKey(before.report.rows[row]))).filter(row => row !== undefined);
+		/* Of a process that has ended nothing is left: it stays chosen, and its graph says so. */
+		state.pick = {rows: new Set(kept), text: state.pick.text};
+	}
+	if (state.zoom) state.zoom = {...state.zoom, path: state.zoom.path.map(idOf)};
+	state.chosen = state.chosen < 0 ? -1 : idOf(state.chosen);
+	state.range = null;
+	if (!profile.kindNames.includes(state.kind)) state.kind = profile.kindNames[0] || "";
+}
+/* For the page of a history, which shows what is new without opening this one anew. */
+async function renewProfile(text) {
+	const before = profile, old = $("#data").textContent;
+	$("#data").textContent = text;
+	try {
+		profile = await readProfile();
+	} catch (error) {
+		$("#data").textContent = old;
+		throw error;
+	}
+	carryChosen(before);
+	showSections();
+	change(() => {});
+}
+
 function open() {
 	loadAddress();
-	for (const [id, isThere] of [["network", profile.report.peers], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()], ["threads", hasLanes()]])
-		if (!isThere) for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = true;
 	$("#load").remove();
 	$("#page").hidden = false;
 	$("#keys").append(...KEYS.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
@@ -153,10 +189,7 @@ function open() {
 	addEventListener("afterprint", () => setTheme(onScreen));
 	readPalette();
 	$("#theme").textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
-	showHeader();
-	showResources();
-	showFindings();
-	showLosses();
+	showSections();
 	change(() => {});
 	addEventListener("keydown", handleKey);
 	let width = innerWidth;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lanes and series of the history as answers come in one after the other. usage: node history_page.test.js WEB_FOLDER */
+const {readFileSync} = require("fs"), assert = require("assert");
+const [folder] = process.argv.slice(2), read = name => readFileSync(`${folder}/${name}`, "utf8");
+const view = {lanes: "process"};
+const page = new Function("view", `${read("history_lanes.js")}\n${read("history_live.js")}
+const seconds = ns => ns / 1e9 + " s";
+return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live};`)(view);
+
+const lane = (name, pid, ...values) => ({name, pid, values: [values, null, values.map(value => value / 2), null, null, null, null]});
+const answer = (begins, lanes, left = 0) => ({windows: begins.map(begin => [begin, begin + 10]), covered_ns: begins.map(() => 1e10), left_out: begins.map(() => null), lanes,
+	others: {lanes: left, lane: {name: "others", values: [null, null, null, null, null, null, null]}}});
+
+/* Windows follow each other; those that are there already, and lanes that were idle, are not in them. */
+const first = page.windowsOfLanes(answer([100, 110], [lane("a", 1, 4e9, 2e9), lane("b", 2, 0, 3e9)], 5), 0);
+assert.deepEqual(first.map(window => [window.begin, window.end, window.lanes.size, window.left]), [[100, 110, 1, 5], [110, 120, 2, 5]]);
+const next = page.windowsOfLanes(answer([110, 120.0004], [lane("b", 2, 9e9, 6e9)]), 120);
+assert.deepEqual(next.map(window => [window.begin, [...window.lanes.values()][0][0]]), [[120.0004, 6e9]]);
+
+/* The most active first, by what is in sight. */
+const windows = [...first, ...next], known = new Map([...answer([], [lane("a", 1), lane("b", 2)]).lanes].map(one => [["" + one.pid, 0, "", one.name].join("\0"), one]));
+assert.deepEqual(page.rankLanes(windows, known).map(({lane, active}) => [lane.name, active]), [["b", 13.5e9], ["a", 9e9]]);
+assert.deepEqual(page.rankLanes(windows.slice(0, 1), known).map(({lane}) => lane.name), ["a"]);
+/* A lane of a process has its own scale, a thread is as high as it is. */
+const key = page.rankLanes(windows, known)[0].key;
+assert(Math.abs(page.scaleOf(key, windows, "process") - .9) < 1e-9);
+assert.equal(page.scaleOf(key, windows, "thread"), 1);
+assert.equal(page.scaleOf("none", windows, "process"), 1);
+assert.equal(page.isDrawn(4), false);
+view.lanes = "thread";
+assert.equal(page.isDrawn(4), true);
+assert.equal(page.laneTitle({name: "worker", pid: 1, tid: 2}), "worker 2");
+assert.equal(page.laneTitle({name: "", container: ""}), "no container");
+assert.equal(page.wordsOf([1e9, 0, 5e8, 0, 0, 0, 0]), "on-CPU 1 s, disk wait 0.5 s");
+assert.equal(page.wordsOf([0, 0, 0, 0, 0, 0, 0]), "nothing");
+
+/* A series goes on: what has left the picture is gone, what is new was nothing before. */
+const series = (begins, ...named) => ({figure: "cpu.share", windows: begins.map(begin => [begin, begin + 10]), machine_busy_percent: begins.map(begin => begin), left_out: begins.map(() => null), series: named.map(([name, ...values]) => ({name, values}))});
+const joined = page.appendSeries(series([100, 110], ["a", 1, 2], ["b", 5, 1]), series([110, 120], ["c", 7, 8], ["a", 2, 3]), 110);
+assert.deepEqual(joined.windows, [[110, 120], [120, 130]]);
+assert.deepEqual(joined.machine_busy_percent, [110, 120]);
+assert.deepEqual(joined.series, [{name: "c", values: [0, 8]}, {name: "a", values: [2, 3]}, {name: "b", values: [1, 0]}]);
+assert.deepEqual(page.appendSeries(series([]), series([100], ["a", 1]), 0).series, [{name: "a", values: [1]}]);
+
+/* Asked once when the next window may be there, then each second. */
+Object.assign(page.live, {length: 10, arrived: 1000000});
+assert.equal(page.nextAsk(1000000), 9000);
+assert.equal(page.nextAsk(1009000), 1000);
+Object.assign(page.live, {length: 3600});
+assert.equal(page.nextAsk(1000000), 15000);
+Object.assign(page.live, {length: 1});
+assert.equal(page.nextAsk(1000000), 1000);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The present: asks for what is new once there is a new window, and renews the report in its frame.
+"use strict";
+
+const NOW_SECONDS = 10;
+const live = { last: 0, length: 10, arrived: 0, shown: 0 };
+
+// When to ask next: a second after the last question, or when the next window may be there.
+const nextAsk = (now) => Math.max(1000, Math.min(live.length - 1, 15) * 1000 - (now - live.arrived));
+
+// Answers of new windows behind those that are there; of a name that was not there before nothing is known.
+function appendSeries(old, got, from) {
+	const last = old.windows.length ? old.windows[old.windows.length - 1][1] : 0, kept = old.windows.map((_, i) => i).filter((i) => old.windows[i][1] > from), fresh = got.windows.map((_, i) => i).filter((i) => got.windows[i][0] >= last - 0.001);
+	const join = (name) => [...kept.map((i) => old[name][i]), ...fresh.map((i) => got[name][i])], byName = (series) => new Map(series.map((one) => [one.name, one.values])), before = byName(old.series), after = byName(got.series);
+	const series = [...new Set([...before.keys(), ...after.keys()])].map((name) => ({ name, values: [...kept.map((i) => (before.get(name) || [])[i] || 0), ...fresh.map((i) => (after.get(name) || [])[i] || 0)] }));
+	const sum = (values) => values.reduce((all, value) => all + value, 0);
+	series.sort((a, b) => sum(b.values) - sum(a.values));
+	return { ...got, windows: join("windows"), machine_busy_percent: join("machine_busy_percent"), left_out: join("left_out"), series };
+}
+
+// The end of the newest window; 0: none.
+async function newestWindow() {
+	const answer = await fetch(`api/v1/windows?level=slice&from=${Math.floor(Math.max(live.last, Date.now() / 1000 - 120))}`);
+	if (!answer.ok) throw new Error(await answer.text());
+	const { windows } = await answer.json();
+	return windows.length ? windows[windows.length - 1] : null;
+}
+async function isNews() {
+	const window = await newestWindow();
+	if (!window || window[1] <= live.last) return false;
+	live.length = window[1] - window[0];
+	live.last = window[1];
+	live.arrived = Date.now();
+	return true;
+}
+
+// ---- the report of the last seconds ----
+
+const nowRange = () => [live.last - Math.max(NOW_SECONDS, live.length), live.last];
+// Its data alone is put into the page that is there: what was chosen in it stays, and nothing flickers.
+async function renewReport() {
+	const frame = $("report"), [begin, end] = nowRange(), mine = live.shown = end;
+	view.from = begin;
+	view.to = end;
+	drawBrush();
+	showChosen();
+	if (!frame.contentWindow || typeof frame.contentWindow.renewProfile !== "function") return showReport();
+	const answer = await fetch(reportPath("html"));
+	if (!answer.ok) throw new Error(await answer.text());
+	const text = /<script type="text\/plain" id="data">([A-Za-z0-9+/=\s]*)<\/script>/.exec(await answer.text());
+	if (!text || mine !== live.shown || !view.now) return;
+	await frame.contentWindow.renewProfile(text[1]);
+}
+
+function showLive() {
+	$("now").setAttribute("aria-pressed", String(Boolean(view.now)));
+	$("now").textContent = view.now ? "pause" : "now";
+	$("now").title = view.now ? "Stop here" : `The last ${NOW_SECONDS} seconds, renewed with each window`;
+	$("earlier").disabled = !view.from;
+	$("later").disabled = !view.from || view.now;
+}
+async function setNow(isNow) {
+	view.now = isNow ? 1 : 0;
+	if (isNow) {
+		view.base = view.comm = view.container = "";
+		view.pid = 0;
+		if (view.end) follow(true);
+		await isNews();
+		if (live.last) [view.from, view.to] = nowRange();
+		showReport();
+	}
+	showLive();
+	writeAddress();
+}
+// An interval before or after the chosen one.
+function stepBy(sign) {
+	const length = view.to - view.from;
+	view.now = 0;
+	choose(view.from + sign * length, view.to + sign * length, true);
+}
+function listenToLive() {
+	$("now").onclick = () => setNow(!view.now);
+	$("earlier").onclick = () => stepBy(-1);
+	$("later").onclick = () => stepBy(1);
+	showLive();
+}
