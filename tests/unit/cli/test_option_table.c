@@ -57,6 +57,29 @@ static void the_last_option_can_be_given(void **state)
 	cli_options_done(&options);
 }
 
+/* Shapes of a flame graph are apart from each other. */
+static void shapes_of_a_graph_reach_the_format(void **state)
+{
+	static const char *const names[] = {"icicle", "reverse", "modules"};
+	const struct option_row *row;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct output_settings settings;
+		struct cli_options options;
+		struct error error = {0};
+
+		cli_options_init(&options);
+		for (size_t j = 0; (row = option_at(j)); j++)
+			if (strcmp(row->name, names[i]) == 0)
+				assert_int_equal(option_apply(row, &options, NULL, &error), 0);
+		settings = cli_options_settings(&options);
+		assert_int_equal(settings.options.icicle, i == 0);
+		assert_int_equal(settings.options.reverse, i == 1);
+		assert_int_equal(settings.options.modules, i == 2);
+		cli_options_done(&options);
+	}
+}
+
 static void names_are_there_once(void **state)
 {
 	const struct option_row *row, *other;
@@ -76,6 +99,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_option_is_given_once_it_was_applied_and_no_other),
 		cmocka_unit_test(the_last_option_can_be_given),
+		cmocka_unit_test(shapes_of_a_graph_reach_the_format),
 		cmocka_unit_test(names_are_there_once),
 	};
 
