@@ -69,6 +69,13 @@ static void what_cannot_be_together_is_said(void **state)
 		{"--python-lines --cgroup /x", "--python-lines requires a command"},
 		{"--python-lines --every 5s -o a-%t.txt -- true",
 		 "--python-lines and --every are mutually exclusive"},
+		{"--trace-min 5ms", "--trace-min requires --trace"},
+		{"--trace -o a.txt", "--trace requires an output that holds times"},
+		{"--slow-function 5ms", "--slow-function requires --function"},
+		{"--callers", "--callers requires --function"},
+		{"--by label", "--by label requires a key: --by label:KEY"},
+		{"--by label:a --region-frames",
+		 "--by label:KEY and --region-frames are mutually exclusive"},
 		{"-e all", "name the kinds that you need, of cpu,offcpu,"},
 	};
 
@@ -176,6 +183,30 @@ static void an_option_is_given_when_it_stands_on_the_line(void **state)
 	cli_options_done(&options);
 }
 
+static void what_is_counted_in_python_programs_stands_on_the_line(void **state)
+{
+	static const struct {
+		const char *line;
+		bool calls, lines;
+	} rows[] = {
+		{"-- true", false, false},
+		{"--python-calls -- true", true, false},
+		{"--python-lines -- true", false, true},
+		{"--python-calls --python-lines --duration 1 -- true", true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cli_options options;
+		struct error error;
+
+		assert_int_equal(check(rows[i].line, &options, &error), 0);
+		assert_int_equal(options.live.python_calls, rows[i].calls);
+		assert_int_equal(options.live.python_lines, rows[i].lines);
+		cli_options_done(&options);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +216,7 @@ int main(void)
 		cmocka_unit_test(options_say_what_follows_from_them),
 		cmocka_unit_test(an_option_of_a_kind_needs_the_kind),
 		cmocka_unit_test(an_option_is_given_when_it_stands_on_the_line),
+		cmocka_unit_test(what_is_counted_in_python_programs_stands_on_the_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
