@@ -294,7 +294,8 @@ async function load() {
 		if (mine === asked) $("state").textContent = "no answer: " + error.message;
 	}
 	clearTimeout(timer);
-	if (!view.end) timer = setTimeout(load, nextAsk(Date.now()));
+	// A page that nobody sees asks nothing.
+	if (!view.end && !document.hidden) timer = setTimeout(load, nextAsk(Date.now()));
 }
 
 // Whole seconds, of which the API takes every window that is touched: rounded inwards, so that the neighbours stay out.
@@ -438,6 +439,7 @@ function begin() {
 	$("live").setAttribute("aria-pressed", String(!view.end));
 	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); drawLanes(); } });
 	addEventListener("hashchange", () => { readAddress(); $("lane-by").value = view.lanes; load(); showReport(); });
+	addEventListener("visibilitychange", () => { if (!document.hidden && !view.end) load(); });
 	listenToLanes();
 	listenToLive();
 	listenToPointer();
