@@ -204,6 +204,17 @@ assert (row["calls"], row["live_bytes"], row["freed"]) == (1, 3 << 20, 0), row
 assert not [r for r in report["gpu_calls"]["functions"] if r["group"] == "wait"], report["gpu_calls"]
 CHECK
 
+begin "an output that cannot show them says so"
+"$pkbpf" -e cpu --gpu-calls -o out.pb.gz -- true >said 2>&1 || fail "status $?"
+grep -q 'no output shows GPU calls' said || fail "$(cat said)"
+"$pkbpf" -e cpu --gpu-calls -o out.md -o out.html -o out.pb.gz -- ./gpu_runtime 1 >truth.json 2>said || fail "status $?"
+grep -q 'no output shows GPU calls' said && fail "$(cat said)"
+grep -q '^| `gpu_runtime` | `cudaDeviceSynchronize` |  | 1 |' out.md || fail "$(cat out.md)"
+
+begin "doctor"
+"$pkbpf" doctor >out 2>&1
+grep -qE '^(ok|without) +calls of CUDA and HIP: .*(libcud|libamdhip64|5\.15)' out || fail "$(cat out)"
+
 begin "commands that do not record them say so"
 "$pkbpf" serve --gpu-calls >said 2>&1 && fail "serve takes it"
 grep -q -e '--gpu-calls does not apply' said || fail "$(cat said)"

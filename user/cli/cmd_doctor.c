@@ -35,7 +35,7 @@ static void print_line(const struct doctor_check *check, bool color)
 	char escaped[ERROR_TEXT_SIZE];
 
 	printf("%s%-8s%s %s", color ? paint : "", mark, color ? PLAIN : "", capability->name);
-	if (!check->is_present)
+	if (!check->is_present || capability->says_what)
 		printf(": %s", escape_terminal(escaped, sizeof(escaped), check->error.text));
 	putchar('\n');
 	if (!check->is_present && !capability->required)

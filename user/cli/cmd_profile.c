@@ -160,6 +160,11 @@ static int prepare(struct profiling *profiling)
 			     "stdout has only %s: %s holds one kind of events; write all to files "
 			     "with -o FILE",
 			     profiling->sources[0]->name, output_plan_cut_format(profiling->plan));
+	if (options->live.sources.gpu_calls.wanted && !output_plan_shows_gpu_calls(profiling->plan))
+		console_note(
+			profiling->console,
+			"no output shows GPU calls, whose probes cost time all the same: add -o "
+			"FILE.json, .html, .md or .gpu-calls.csv, or leave out --gpu-calls");
 	if ((output_plan_takes_slices(profiling->plan) || shows_times(profiling)) &&
 	    !options->live.debuginfod)
 		profiling->live.slice_ns =

@@ -300,6 +300,14 @@ int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct er
 	return err;
 }
 
+bool output_plan_shows_gpu_calls(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output)
+		if (output->format->shows_gpu_calls)
+			return true;
+	return false;
+}
+
 const char *output_plan_cut_format(const struct output_plan *plan)
 {
 	return plan->cut_format;

@@ -37,6 +37,8 @@ bool output_plan_shows_resources(const struct output_plan *plan);
 /* The name of a format of one kind that goes to stdout, where several kinds are recorded: it has
  * the first of them only. NULL: there is none. */
 const char *output_plan_cut_format(const struct output_plan *plan);
+/* Does some output show calls of GPU libraries? */
+bool output_plan_shows_gpu_calls(const struct output_plan *plan);
 /* Is any output written slice by slice? Is any written of all slices together? */
 bool output_plan_takes_slices(const struct output_plan *plan);
 bool output_plan_takes_whole(const struct output_plan *plan);

@@ -67,5 +67,6 @@ static int write_gpu_calls(struct results *results, _unused_ const struct format
 
 const struct format_ops format_csv_gpu_calls = {
 	.file = {"csv-gpu-calls", ".gpu-calls.csv", "calls of GPU libraries"},
+	.shows_gpu_calls = true,
 	.write = write_gpu_calls,
 };

@@ -46,6 +46,7 @@ struct format_ops {
 	bool one_kind;	  /* holds one profile kind per file */
 	bool shows_times; /* how weights lie in time, if the profile was made of slices */
 	bool needs_lines; /* of source, which are not looked up without need */
+	bool shows_gpu_calls;
 	bool only_stacks; /* nothing of the kernel's account, which then need not be read */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(struct results *results, const struct format_options *options, FILE *out);

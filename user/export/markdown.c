@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "event/counter_table.h"
 #include "export/formats.h"
+#include "export/markdown_gpu_calls.h"
 #include "profile/kind_table.h"
 #include "rows/figure_table.h"
 #include "rows/human.h"
@@ -181,6 +182,7 @@ static int markdown_write(struct results *results, const struct format_options *
 	write_findings(findings, out);
 	write_rows(rows, out);
 	err = write_functions(results->profile, out);
+	err = err ? err : markdown_gpu_calls(results->profile, out);
 	fputs("\n<sub>pkbpf " PKBPF_VERSION, out);
 	write_losses(results->profile, out);
 	fputs("</sub>\n", out);
@@ -190,5 +192,6 @@ static int markdown_write(struct results *results, const struct format_options *
 const struct format_ops format_markdown = {
 	.file = {"markdown", ".md",
 		 "findings, rows and functions, for a comment or a job's summary"},
+	.shows_gpu_calls = true,
 	.write = markdown_write,
 };

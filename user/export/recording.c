@@ -77,6 +77,7 @@ static const struct format_slices slices = {
 const struct format_ops format_recording = {
 	.file = {"recording", ".pkbpf",
 		 "everything, for pkbpf report: any other output later, on any machine"},
+	.shows_gpu_calls = true,
 	.write = recording_write,
 	.slices = &slices,
 };

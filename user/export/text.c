@@ -22,5 +22,6 @@ static int text_write(struct results *results, const struct format_options *opti
 
 const struct format_ops format_text = {
 	.file = {"text", ".txt", "resource report"},
+	.shows_gpu_calls = true,
 	.write = text_write,
 };

@@ -189,7 +189,8 @@ static void reports_name_them(void **state)
 {
 	char *text = fake_profile_write(&fake, "text", NULL),
 	     *json = fake_profile_write(&fake, "json", NULL),
-	     *csv = fake_profile_write(&fake, "csv-gpu-calls", NULL);
+	     *csv = fake_profile_write(&fake, "csv-gpu-calls", NULL),
+	     *markdown = fake_profile_write(&fake, "markdown", NULL);
 
 	assert_says(text, "\nGPU calls\n 219 launches, 2 copies of 3.00 MiB, 3 waits for 60.0 ms, "
 			  "2 allocations of");
@@ -205,9 +206,14 @@ static void reports_name_them(void **state)
 	assert_says(csv,
 		    "7,train,copy,cudaMemcpy,,host to device,2,0,10000000,7000000,3145728,0,0,0,1"
 		    "\r\n");
+	assert_says(markdown, "| process | GPU call | of | calls | time | bytes |\n");
+	assert_says(markdown, "| `train` | `cudaLaunchKernel` | `scale` | 200 | - |  |\n");
+	assert_says(markdown,
+		    "| `train` | `cudaMemcpy` | host to device | 2 | 10.0 ms | 3.00 MiB |\n");
 	free(text);
 	free(json);
 	free(csv);
+	free(markdown);
 	(void)state;
 }
 

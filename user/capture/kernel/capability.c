@@ -3,6 +3,7 @@
 #include "capture/kernel/capability.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +21,7 @@
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
 #include "gpu/gpu_found.h"
+#include "gpu/gpu_libraries.h"
 #include "machine/energy.h"
 #include "machine/frequency.h"
 #include "machine/temperature.h"
@@ -311,6 +313,31 @@ static bool probe_gpu(struct error *error)
 	return gpu_found("", error);
 }
 
+/* Programs may bring libraries of their own: none in the usual places is no fault of the kernel. */
+static bool probe_gpu_calls(struct error *error)
+{
+	char text[ERROR_TEXT_SIZE / 2];
+
+#if !defined(__x86_64__)
+	error_set(error, ENOTSUP,
+		  "registers of calls are known on x86-64 only; use such a machine");
+	return false;
+#endif
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) <= 0) {
+		error_set(error, ENOTSUP,
+			  "probes cannot tell at which place they are; use Linux 5.15 or newer");
+		return false;
+	}
+	if (gpu_libraries_find("", text, sizeof(text))) {
+		error_set(error, 0, "%s", text);
+		return true;
+	}
+	error_set(error, ENOENT,
+		  "the kernel is new enough, but libcuda, libcudart and libamdhip64 are in none of "
+		  "the usual places; programs that bring their own are watched all the same");
+	return false;
+}
+
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL},
 	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL},
@@ -355,6 +382,8 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 				  "everything but the frequency in bench"},
 	[CAPABILITY_GPU] = {"figures of GPUs", false, probe_gpu,
 			    "everything but what GPUs do and who uses them"},
+	[CAPABILITY_GPU_CALLS] = {"calls of CUDA and HIP", false, probe_gpu_calls,
+				  "everything but --gpu-calls", .says_what = true},
 };
 
 const struct capability_ops *capability_get(enum capability capability)

@@ -27,6 +27,7 @@ enum capability {
 	CAPABILITY_TEMPERATURE,		     /* of a CPU */
 	CAPABILITY_FREQUENCY,		     /* of the CPUs */
 	CAPABILITY_GPU,			     /* some has figures */
+	CAPABILITY_GPU_CALLS,		     /* of CUDA and HIP can be watched, and are there */
 	CAPABILITY_COUNT,
 };
 
@@ -36,6 +37,7 @@ struct capability_ops {
 	/* true: present. false: *error says why and, after "; ", what to do. */
 	bool (*probe)(struct error *error);
 	const char *without; /* what works all the same; NULL: nothing does */
+	bool says_what;	     /* also of what is present: the error says what was found */
 };
 
 const struct capability_ops *capability_get(enum capability capability);

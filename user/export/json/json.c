@@ -83,5 +83,6 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 
 const struct format_ops format_json = {
 	.file = {"json", ".json", "resource report, described by report.schema.json"},
+	.shows_gpu_calls = true,
 	.write = json_write,
 };

@@ -13,6 +13,7 @@
 #include "embedded/call_tree.js.h"
 #include "embedded/data.js.h"
 #include "embedded/findings.js.h"
+#include "embedded/gpu_calls.js.h"
 #include "embedded/flame.js.h"
 #include "embedded/graph_shape.js.h"
 #include "embedded/lane_section.js.h"
@@ -36,7 +37,7 @@ static const char *const scripts[] = {text_js,	    data_js,	   call_tree_js, gra
 				      flame_js,	    findings_js,   time_line_js, heat_map_js,
 				      lanes_js,	    lane_touch_js, lane_view_js, lane_section_js,
 				      processes_js, stacks_js,	   latency_js,	 peers_js,
-				      memory_js,    address_js,	   page_js};
+				      gpu_calls_js, memory_js,	   address_js,	 page_js};
 
 static int write_data(struct results *results, const struct format_options *options, FILE *out)
 {
@@ -107,5 +108,6 @@ const struct format_ops format_html = {
 	.file = {"html", ".html",
 		 "report for a browser: findings, tables, flame graphs, latencies"},
 	.shows_times = true,
+	.shows_gpu_calls = true,
 	.write = html_write,
 };

@@ -12,19 +12,13 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "gpu/gpu_libraries.h"
 #include "process/process_table.h"
 #include "source/gpu_calls/gpu_functions.h"
 #include "source/regions/past_targets.h"
 #include "source/regions/region_command.h"
 
 #include "pkbpf.skel.h"
-
-static const char *const library_names[] = {"libcuda.so.1",	"libcudart.so.13",
-					    "libcudart.so.12",	"libcudart.so.11.0",
-					    "libamdhip64.so.7", "libamdhip64.so.6"};
-static const char *const library_folders[] = {"/lib/x86_64-linux-gnu", "/usr/lib64",
-					      "/usr/local/cuda/lib64", "/usr/lib/wsl/lib",
-					      "/opt/rocm/lib"};
 
 static void say_missing(const struct gpu_call_files *files, const char *path,
 			const struct gpu_function_sites *sites)
@@ -122,8 +116,10 @@ static void watch_neighbours(struct gpu_call_files *files, const char *folder, s
 {
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < ARRAY_SIZE(library_names); i++)
-		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, library_names[i]) <
+	const char *name;
+
+	for (size_t i = 0; (name = gpu_library_name_at(i)); i++)
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, name) <
 		    (int)sizeof(path))
 			watch_path(files, path);
 }
@@ -138,8 +134,10 @@ static void watch_file(void *context, int fd, const char *path)
 
 static void watch_usual_places(struct gpu_call_files *files)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(library_folders); i++)
-		watch_neighbours(files, library_folders[i], strlen(library_folders[i]));
+	const char *folder;
+
+	for (size_t i = 0; (folder = gpu_library_folder_at(i)); i++)
+		watch_neighbours(files, folder, strlen(folder));
 }
 
 static void look_at_file(struct gpu_call_files *files, uint32_t id)
