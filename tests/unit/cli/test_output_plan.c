@@ -237,6 +237,31 @@ static void kinds_that_stdout_has_no_room_for_are_known(void **state)
 	output_plan_free(plan);
 }
 
+static void outputs_that_show_gpu_calls_are_known(void **state)
+{
+	static const struct {
+		struct output_request request;
+		bool shows;
+	} table[] = {
+		{{"a.txt", NULL}, true},    {{"a.json", NULL}, true},
+		{{"a.html", NULL}, true},   {{"a.md", NULL}, true},
+		{{"a.pkbpf", NULL}, true},  {{"a.gpu-calls.csv", NULL}, true},
+		{{"a.pb.gz", NULL}, false}, {{"a.folded", NULL}, false},
+		{{"a.svg", NULL}, false},   {{"a.csv", NULL}, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct output_plan *plan;
+		struct error error;
+
+		assert_int_equal(output_plan_new(&table[i].request, 1, one_kind, 1, &plan, &error),
+				 0);
+		assert_int_equal(output_plan_shows_gpu_calls(plan), table[i].shows);
+		output_plan_free(plan);
+	}
+	(void)state;
+}
+
 static void a_file_that_cannot_be_written_is_found_when_opening(void **state)
 {
 	struct fixture *fixture = *state;
@@ -497,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_links_to_one_file_are_one_output, set_up,
 						tear_down),
 		cmocka_unit_test(kinds_that_stdout_has_no_room_for_are_known),
+		cmocka_unit_test(outputs_that_show_gpu_calls_are_known),
 		cmocka_unit_test(requests_of_flame_graphs_alone_hold_one_kind),
 		cmocka_unit_test(reports_show_resources_and_flame_graphs_do_not),
 		cmocka_unit_test(what_cannot_be_planned_is_wrong_usage),

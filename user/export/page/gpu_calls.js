@@ -41,7 +41,7 @@ function showGpuCalls() {
 	const calls = profile.report.gpu_calls;
 	if (!calls) return;
 	const rows = calls.functions.filter(isOfPick), stacks = calls.stacks.filter(isOfPick).slice(0, GPU_STACKS_SHOWN);
-	const errors = calls.errors.filter(isOfPick).map(error => `${error.function} with code ${error.code} (${count(error.calls)} times)`).join(", ");
+	const errors = calls.errors.filter(isOfPick).map(error => `${error.function} with code ${error.code} (${error.calls === 1 ? "once" : count(error.calls) + " times"})`).join(", ");
 	fill("gpu-calls", head("gpu-calls", "GPU calls, by process and function"), pickNote(),
 	     rows.length ? null : el("p", {class: "empty"}, `No call${ofPick()} was seen.`),
 	     gpuCallTable("Direction", rows.filter(call => call.group !== "launch")),
