@@ -32,6 +32,8 @@ def open_driver():
     cuda.cuDeviceGetCount(ctypes.byref(count))
     if not count.value:
         skip("the driver of CUDA finds no device")
+    # A library that a program opens while it is watched gets its probes within a tenth of a second; earlier calls are missed.
+    time.sleep(2)
     return cuda
 
 
