@@ -339,51 +339,59 @@ static bool probe_gpu_calls(struct error *error)
 }
 
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
-	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL},
-	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL},
-	[CAPABILITY_RING_BUFFER] = {"BPF ring buffer", true, probe_ring_buffer, NULL},
-	[CAPABILITY_PERF_EVENT] = {"perf events", true, probe_perf_event, NULL},
+	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL, false},
+	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL, false},
+	[CAPABILITY_RING_BUFFER] = {"BPF ring buffer", true, probe_ring_buffer, NULL, false},
+	[CAPABILITY_PERF_EVENT] = {"perf events", true, probe_perf_event, NULL, false},
 	[CAPABILITY_INITIAL_USER_NAMESPACE] = {"initial user namespace", true,
-					       probe_initial_user_namespace, NULL},
+					       probe_initial_user_namespace, NULL, false},
 	[CAPABILITY_INITIAL_PID_NAMESPACE] = {"initial pid namespace", true,
-					      probe_initial_pid_namespace, NULL},
+					      probe_initial_pid_namespace, NULL, false},
 	[CAPABILITY_INITIAL_CGROUP_NAMESPACE] =
 		{"initial cgroup namespace", false, probe_initial_cgroup_namespace,
-		 "everything but names of other containers and --container for them"},
+		 "everything but names of other containers and --container for them", false},
 	[CAPABILITY_OTHERS_MEMORY] =
 		{"processes of other users", false, probe_others_memory,
 		 "everything of programs whose files can be opened by their paths; files of "
 		 "containers, deleted files, generated code and frames of interpreters only of the "
-		 "user's own processes"},
+		 "user's own processes",
+		 false},
 	[CAPABILITY_OTHERS_FILES] = {"files of other users", false, probe_others_files,
 				     "everything but symbols of such programs and names of "
-				     "containers kept in such files"},
+				     "containers kept in such files",
+				     false},
 	[CAPABILITY_MAP_MEMORY] = {"memory for BPF maps", false, probe_map_memory,
-				   "everything on Linux 5.11 or newer"},
+				   "everything on Linux 5.11 or newer", false},
 	[CAPABILITY_KERNEL_SYMBOLS] = {"kernel symbols", false, probe_kernel_symbols,
 				       "everything; kernel functions are named one by one by a BPF "
-				       "program on Linux 5.13 or newer, and unresolved before"},
+				       "program on Linux 5.13 or newer, and unresolved before",
+				       false},
 	[CAPABILITY_HARDWARE_PMU] = {"hardware PMU", false, probe_hardware_pmu,
 				     "everything; a timer (cpu-clock) takes the CPU samples, but "
-				     "none while interrupts are off"},
+				     "none while interrupts are off",
+				     false},
 	[CAPABILITY_KERNEL_PROBES] = {"kernel functions", false, probe_kernel_probes,
 				      "everything but --function kernel:NAME; syscall:NAME counts "
-				      "system calls"},
+				      "system calls",
+				      false},
 	[CAPABILITY_BPF_TIME] = {"time of BPF programs", false, probe_bpf_time,
 				 "everything but the share of BPF programs in the overhead, and "
-				 "--max-overhead"},
+				 "--max-overhead",
+				 false},
 	[CAPABILITY_WHOLE_PROC] = {"all of /proc", false, probe_whole_proc,
 				   "everything but figures of the whole machine and names of "
-				   "kernel functions"},
-	[CAPABILITY_ENERGY] = {"energy", false, probe_energy, "everything but joules in bench"},
+				   "kernel functions",
+				   false},
+	[CAPABILITY_ENERGY] = {"energy", false, probe_energy, "everything but joules in bench",
+			       false},
 	[CAPABILITY_TEMPERATURE] = {"temperature of CPUs", false, probe_temperature,
-				    "everything but degrees and throttling in bench"},
+				    "everything but degrees and throttling in bench", false},
 	[CAPABILITY_FREQUENCY] = {"frequency of CPUs", false, probe_frequency,
-				  "everything but the frequency in bench"},
+				  "everything but the frequency in bench", false},
 	[CAPABILITY_GPU] = {"figures of GPUs", false, probe_gpu,
-			    "everything but what GPUs do and who uses them"},
+			    "everything but what GPUs do and who uses them", false},
 	[CAPABILITY_GPU_CALLS] = {"calls of CUDA and HIP", false, probe_gpu_calls,
-				  "everything but --gpu-calls", .says_what = true},
+				  "everything but --gpu-calls", true},
 };
 
 const struct capability_ops *capability_get(enum capability capability)
