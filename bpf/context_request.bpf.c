@@ -87,8 +87,9 @@ __attribute__((noinline)) int context_note_wait(__u32 slot, __u64 queue_ns)
 		return 0;
 	context = context_thread_at(slot);
 	thread = thread_at(slot);
-	if (!context || !thread || !is_open(context) || !thread->pending_ns || !thread->stack_id ||
-	    thread->state == PKBPF_WAIT_RUNQUEUE || context->stay_ns == thread->since_ns)
+	if (!context || !thread || !is_open(context) || !thread->pending_ns || !thread->weight ||
+	    !thread->stack_id || thread->state == PKBPF_WAIT_RUNQUEUE ||
+	    context->stay_ns == thread->since_ns)
 		return 0;
 	wait_ns = thread->pending_ns;
 	wait_ns -= queue_ns < wait_ns ? queue_ns : wait_ns;
@@ -202,7 +203,7 @@ __attribute__((noinline)) int context_close(__u32 slot, __u32 at, __u64 end_ns, 
 	request->part_ns[PKBPF_WAIT_NONE] = rest_ns;
 	number = context->set - 1;
 	set = bpf_map_lookup_elem(&context_sets, &number);
-	if (!number)
+	if (!context->set || !number)
 		counter_add(PKBPF_COUNTER_CONTEXT_NO_SET, 1);
 	else if (set && thread->place == PKBPF_THREAD_ENDED)
 		__sync_fetch_and_add(&set->open, 1);
@@ -237,7 +238,7 @@ static __always_inline void change(__u32 slot, __u32 at, struct pkbpf_context_th
 	context->edge_ns = unknown_ns;
 }
 
-/* What a look at the current thread finds; `context` is that of its slot. */
+/* What a look at the current thread finds. `context`: in its slot. */
 static __always_inline void look(__u32 slot, __u32 at, struct pkbpf_context_thread *context,
 				 const struct pkbpf_thread *thread, __u64 now_ns, __u32 moment)
 {
@@ -301,7 +302,7 @@ static __always_inline bool has_request(struct pkbpf_context_thread *context,
 	return context && thread && context->tid == thread->tid && is_open(context);
 }
 
-__attribute__((noinline)) int context_end(__u32 slot, __u32 was_on_cpu)
+__attribute__((noinline)) int context_end(__u32 slot, __u64 stay_ns)
 {
 	struct pkbpf_context_thread *context;
 	struct pkbpf_thread *thread;
@@ -318,9 +319,9 @@ __attribute__((noinline)) int context_end(__u32 slot, __u32 was_on_cpu)
 	if (at >= CONTEXT_READINGS)
 		return 0;
 	/* A context cannot change while its thread is off the CPU. */
-	edge_ns = was_on_cpu && thread->since_ns > context->looked_ns
-			  ? thread->since_ns - context->looked_ns
-			  : 0;
+	if (stay_ns < context->looked_ns)
+		stay_ns = context->looked_ns;
+	edge_ns = thread->since_ns > stay_ns ? thread->since_ns - stay_ns : 0;
 	context_close(slot, at, thread->since_ns, edge_ns);
 	context->trace[0] = context->trace[1] = 0;
 	context_leave(at);

@@ -20,10 +20,11 @@ int context_look(__u32 slot, __u64 now_ns, __u32 moment);
 /* Adds the wait that ends to the request that is open; queue_ns: of the wait, in the run queue. */
 int context_note_wait(__u32 slot, __u64 queue_ns);
 
-/* The interval has ended, and the thread's account is complete: its request is still open. */
-int context_end(__u32 slot, __u32 was_on_cpu);
+/* The interval has ended, and the thread's account is complete: its request is still open. stay_ns:
+ * begin of its stay on a CPU, or the end of the interval. */
+int context_end(__u32 slot, __u64 stay_ns);
 
-/* The thread ceases to be a target. */
+/* The thread ceases to be a target, or has another program. */
 int context_forget(__u32 slot);
 
 /* The same as context_look() of the thread with this number, at a CPU sample. */

@@ -458,11 +458,15 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 	__u32 old_slot, slot;
 	__u64 end_ns;
 
-	if ((old_tid == (__u32)task->pid && !leaves) || !offcpu_control.start_ns ||
-	    offcpu_control.end_ns)
+	if ((old_tid == (__u32)task->pid && !leaves && !context_config.requests) ||
+	    !offcpu_control.start_ns || offcpu_control.end_ns)
 		return 0;
 	old = thread_find(old_tid, &old_slot);
 	if (!old)
+		return 0;
+	if (context_config.requests)
+		context_forget(old_slot);
+	if (old_tid == (__u32)task->pid && !leaves)
 		return 0;
 	end_ns = bpf_ktime_get_ns();
 	if (old_tid == (__u32)task->pid) {

@@ -219,16 +219,16 @@ static __always_inline void end_stay(struct task_struct *task, struct pkbpf_thre
 /* A wait in flight at the end of the interval counts up to the end. */
 static __always_inline void end_waits(struct task_struct *task)
 {
-	__u64 end_ns = offcpu_control.end_ns, queue_ns;
+	__u64 end_ns = offcpu_control.end_ns, stay_ns, queue_ns;
 	struct pkbpf_thread *thread;
-	__u32 slot, was_on_cpu;
+	__u32 slot;
 
 	thread = thread_find(task->pid, &slot);
 	if (!thread) {
 		account_unswitched(task, end_ns);
 		return;
 	}
-	was_on_cpu = thread->place == PKBPF_THREAD_ON_CPU;
+	stay_ns = thread->place == PKBPF_THREAD_ON_CPU ? thread->since_ns : end_ns;
 	queue_ns = task->sched_info.run_delay - thread->run_delay_ns;
 	if (thread->place == PKBPF_THREAD_ON_CPU) {
 		if (context_config.requests)
@@ -252,7 +252,7 @@ static __always_inline void end_waits(struct task_struct *task)
 		thread->since_ns = end_ns;
 	thread->place = PKBPF_THREAD_ENDED;
 	if (context_config.requests)
-		context_end(slot, was_on_cpu);
+		context_end(slot, stay_ns);
 }
 
 SEC("?iter/task")

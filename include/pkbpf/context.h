@@ -95,7 +95,7 @@ struct pkbpf_context_reason {
 };
 
 /* A counter of the algorithm Space-Saving (Metwally, Agrawal, El Abbadi, 2005): each stack with
- * more than the least sum is there. */
+ * more than a 16th of the time of all is there, with at least sum_ns - others_ns. */
 struct pkbpf_context_wait {
 	__u64 stack_id; /* 0: free */
 	__u64 sum_ns;

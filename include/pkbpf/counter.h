@@ -235,7 +235,7 @@ enum pkbpf_loss {
 	X(CONTEXT_NAMES_LOST, PKBPF_LOSS_NOTE,                                                     \
 	  "labels that arrived late (ring buffer full): the first samples lack them")              \
 	X(CONTEXT_LEFT, PKBPF_LOSS_NOTE,                                                           \
-	  "requests whose thread ceased to be a target, not recorded")                             \
+	  "requests that ended unseen (exec, or a thread that is no target any more), not recorded")                             \
 	X(CONTEXT_BEGUN_BEFORE, PKBPF_LOSS_NOTE,                                                   \
 	  "requests that began before they could be seen, not recorded")                           \
 	X(CONTEXT_NO_SCRATCH, PKBPF_LOSS_NOTE,                                                     \

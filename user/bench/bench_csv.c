@@ -12,7 +12,10 @@ static void write_run(const struct bench *bench, const struct bench_run *run, si
 	for (size_t figure = 0; figure < BENCH_COLUMN + bench->columns.count; figure++) {
 		fputc(',', out);
 		if (bench_run_knows(run, (enum bench_figure)figure))
-			fprintf(out, run->values[figure] < 1e6 ? "%.9g" : "%.0f",
+			fprintf(out,
+				figure >= BENCH_COLUMN	    ? "%.15g"
+				: run->values[figure] < 1e6 ? "%.9g"
+							    : "%.0f",
 				run->values[figure]);
 	}
 	fputs("\r\n", out);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench_column.h"
+
 #define NAME_SIZE 64
 
 static const char *const statistics[BENCH_STATISTICS] = {
@@ -67,7 +69,7 @@ int bench_limit_parse(const char *text, const struct bench *bench, struct bench_
 		      struct error *error)
 {
 	struct bench_limit limit = {0};
-	const char *comparison = comparator_find(text, &limit.comparison), *example;
+	const char *comparison = comparator_find(text, &limit.comparison), *example = "0.9";
 
 	if (!comparison || !parse_names(text, (size_t)(comparison - text), bench, &limit))
 		return error_set(
@@ -75,8 +77,10 @@ int bench_limit_parse(const char *text, const struct bench *bench, struct bench_
 			"invalid value '%s' for --fail-if: expected a figure, and a limit, "
 			"such as 'wall>100ms', 'wall.p99>1s' or 'peak_rss.max>64MiB'",
 			text);
-	if (quantity_parse(comparator_value(comparison), unit_of(limit.figure), &limit.value,
-			   &example) < 0)
+	if (limit.figure >= BENCH_COLUMN
+		    ? !bench_column_value(comparator_value(comparison), &limit.value)
+		    : quantity_parse(comparator_value(comparison), unit_of(limit.figure),
+				     &limit.value, &example) < 0)
 		return error_set(error, EINVAL,
 				 "invalid value '%s' for --fail-if: expected a limit such as %s",
 				 text, example);

@@ -63,7 +63,7 @@ static void write_row(const struct bench *bench, uint32_t variant, size_t column
 static int markdown_write(const struct bench_document *document, FILE *out)
 {
 	const struct bench *bench = document->bench;
-	char text[BENCH_SENTENCE_SIZE];
+	char text[4 * BENCH_SENTENCE_SIZE];
 
 	array_foreach(&document->pairs, pair)
 		write_pair(document, pair, out);

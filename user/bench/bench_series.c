@@ -214,15 +214,17 @@ static enum bench_end take_answer(struct series *series, size_t column, struct b
 	return BENCH_END_FAILED;
 }
 
-/* Each reads what the run has written. A run that failed has no columns. */
+/* Each reads what the run has written. A run that failed has no columns, nor one with processes
+ * that may still write. */
 static enum bench_end run_columns(struct series *series, struct bench_run *run)
 {
 	const struct bench_series_options *options = series->options;
 	uint32_t variants = (uint32_t)series->bench->variants.count;
 	enum bench_end end = BENCH_END_COMPLETE;
 
-	for (size_t i = 0;
-	     i < series->bench->columns.count && !run->status && end == BENCH_END_COMPLETE; i++) {
+	for (size_t i = 0; i < series->bench->columns.count && !run->status && !run->has_failed &&
+			   !run->left_behind && end == BENCH_END_COMPLETE;
+	     i++) {
 		if (ftruncate(options->answer_fd, 0) < 0 ||
 		    lseek(options->answer_fd, 0, SEEK_SET) < 0) {
 			error_set(series->error, errno, "--column: %s", strerror(errno));

@@ -295,7 +295,8 @@ static void add_column(const struct bench_document *document, const struct bench
 	const struct bench_comparison *comparison = &pair->figures[BENCH_COLUMN + column];
 	char text[BENCH_SENTENCE_SIZE];
 
-	if (!comparison->counts[0] || !bench_is_significant(comparison))
+	if (!comparison->counts[0] ||
+	    (comparison->verdict != BENCH_SLOWER && comparison->verdict != BENCH_FASTER))
 		return;
 	bench_verdict_text(comparison, &document->judgement, text, sizeof(text));
 	text_append(line, LINE_SIZE, "; %s %s", document->bench->columns.items[column].name, text);

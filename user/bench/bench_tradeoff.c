@@ -4,11 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text_append.h"
 
-/* Medians of runs that are too few for an interval. */
-#define SAME_PART 0.01
+/* In a text, for a number with parameters, and what comes behind. */
+#define NAME_ROOM 120
 
 struct scores {
 	const struct bench *bench;
@@ -24,11 +25,10 @@ static const struct bench_summary *score_of(const struct scores *scores, uint32_
 
 static struct interval range_of(const struct bench_summary *summary)
 {
-	double margin = SAME_PART / 2 * (summary->median < 0 ? -summary->median : summary->median);
-
-	return summary->interval.known ? summary->interval
-				       : (struct interval){.low = summary->median - margin,
-							   .high = summary->median + margin};
+	/* Too few runs have all of their range. */
+	return summary->interval.known
+		       ? summary->interval
+		       : (struct interval){.low = summary->min, .high = summary->max};
 }
 
 /* 1: the left one is better, -1: it is worse, 0: that is not certain. */
@@ -110,11 +110,13 @@ static void choose_variants(const struct scores *scores, struct bench_tradeoff *
 
 	for (size_t i = 0; i < tradeoff->goal_count; i++)
 		choose_best(scores, &tradeoff->goals[i], i);
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		tradeoff->is_chosen[i] = true;
+	/* Only those that stay may beat others: overlap is not transitive. */
+	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j < count && tradeoff->is_chosen[i]; j++)
-			tradeoff->is_chosen[i] = j == i || !beats(scores, j, i);
-	}
+			tradeoff->is_chosen[i] =
+				j == i || !tradeoff->is_chosen[j] || !beats(scores, j, i);
 }
 
 int bench_tradeoff_find(const struct bench *bench, struct bench_tradeoff *ret_tradeoff)
@@ -165,7 +167,7 @@ void bench_tradeoff_text(const struct bench *bench, char *ret_text, size_t size)
 	struct bench_tradeoff tradeoff;
 	char before[96], value[BENCH_VALUE_SIZE];
 	const char *between = "";
-	size_t beaten = 0;
+	size_t beaten = 0, more = 0;
 
 	ret_text[0] = '\0';
 	if (bench_tradeoff_find(bench, &tradeoff) < 0 || !tradeoff.goal_count)
@@ -189,12 +191,20 @@ void bench_tradeoff_text(const struct bench *bench, char *ret_text, size_t size)
 		text_append(ret_text, size, "; none beats another in all of these");
 		return;
 	}
-	text_append(ret_text, size, "; each of the others is beaten, in all of these, by one of");
+	text_append(
+		ret_text, size,
+		"; each of the others is no better in any of these, and worse in one, than one of");
 	for (uint32_t i = 0; i < bench->variants.count; i++) {
 		if (!tradeoff.is_chosen[i])
 			continue;
+		if (strlen(ret_text) + NAME_ROOM > size) {
+			more++;
+			continue;
+		}
 		snprintf(before, sizeof(before), "%s ", between);
 		add_variant(bench, i, before, ret_text, size);
 		between = ",";
 	}
+	if (more)
+		text_append(ret_text, size, " and %zu more", more);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -176,12 +177,21 @@ static void set_streams(const struct serving *serving, uint32_t command)
 {
 	const struct launcher_options *options = serving->options;
 	bool reads = command >= options->first_reader;
+	char path[32];
+	int input_fd = -1;
 
 	if (!options->has_readers)
 		return;
-	if (reads || command < options->writers)
+	if (reads) {
+		/* An offset of its own: what an earlier run has left behind may write. */
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", options->output_fd);
+		input_fd = open(path, O_RDONLY | O_CLOEXEC);
+	} else if (command < options->writers) {
 		lseek(options->output_fd, 0, SEEK_SET);
-	dup2(reads ? options->output_fd : serving->null_fd, STDIN_FILENO);
+	}
+	dup2(input_fd >= 0 ? input_fd : serving->null_fd, STDIN_FILENO);
+	if (input_fd >= 0)
+		close(input_fd);
 	dup2(reads			  ? options->answer_fd
 	     : command < options->writers ? options->output_fd
 					  : serving->null_fd,

@@ -185,7 +185,12 @@ static int prepare(struct benching *benching)
 		return fail(benching, &error, EXIT_STATUS_USAGE);
 	if (environment_read(&benching->bench.environment, "") < 0 ||
 	    !environment_add(&benching->bench.environment, "page_cache",
-			     own->drop_caches ? "dropped" : "kept", false)) {
+			     own->drop_caches ? "dropped" : "kept", false) ||
+	    !environment_add(&benching->bench.environment, "output",
+			     own->show_output	 ? "shown"
+			     : own->column_count ? "kept"
+						 : "discarded",
+			     false)) {
 		console_error(benching->console, "cannot measure: out of memory");
 		return EXIT_STATUS_FAILED;
 	}

@@ -297,10 +297,11 @@ static const struct option_row own_options[] = {
 	 "run's stdout as its stdin; not timed; repeatable",
 	 RUNS_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_column,
 	 .text = "Such as --column \"accuracy:higher=sed -n 's/acc=//p'\". It is compared, and in "
-		 "all formats; --fail-if may name it. With NAME:higher or NAME:lower, it is known "
-		 "what is better, and commands with the best trade-off against time and memory "
-		 "are named, as they are with --matrix. The output of a run is kept in memory "
-		 "meanwhile."},
+		 "text, markdown, json and csv; --fail-if may name it. With NAME:higher or "
+		 "NAME:lower, it is known what is better, and commands with the best trade-off "
+		 "against time and memory are named, as they are with --matrix. The output of a "
+		 "run is kept in memory meanwhile. A run that fails has no columns, nor one that "
+		 "leaves processes behind."},
 	{'i', "ignore-failure", NULL, "count runs with an exit status other than 0", RUNS_GROUP,
 	 .form = OPTION_FLAG, BENCH(ignore_failure)},
 	{0, "show-output", NULL, "let commands write to the terminal instead of /dev/null",

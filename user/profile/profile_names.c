@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "profile/account/peer_text.h"
 #include "profile/profile_private.h"
@@ -117,9 +118,12 @@ uint32_t profile_intern_region(struct profile *profile, uint32_t number, const c
 	char text[PKBPF_SPAN_NAME + 2];
 
 	snprintf(text, sizeof(text), "[%.*s]", PKBPF_SPAN_NAME - 1, name);
+	/* Another name may get the number of a process that has ended. */
 	return intern_named(profile,
-			    &(struct frame_location){.space = FRAME_REGION, .object = number}, text,
-			    0);
+			    &(struct frame_location){.space = FRAME_REGION,
+						     .object = number,
+						     .address = hash_bytes(text, strlen(text), 0)},
+			    text, 0);
 }
 
 uint32_t profile_intern_peer(struct profile *profile, uint32_t number, const struct peer *peer)

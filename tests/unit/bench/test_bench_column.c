@@ -215,6 +215,9 @@ static void a_limit_may_name_a_column(void **state)
 	assert_int_equal(bench_limit_check(&limit, "accuracy.min<0.51", &bench, 0, &result), 0);
 	assert_int_equal(result.outcome, BENCH_GATE_FAILED);
 	assert_non_null(strstr(result.sentence, "min of one is 0.5"));
+	assert_int_equal(bench_limit_parse("loss>-8", &bench, &limit, &error), 0);
+	assert_float_equal(limit.value, -8, 0);
+	assert_int_equal(bench_limit_parse("loss>1ms", &bench, &limit, &error), -EINVAL);
 	assert_int_equal(bench_limit_parse("other<1", &bench, &limit, &error), -EINVAL);
 	assert_int_equal(bench_limit_parse("accuracy<1", NULL, &limit, &error), -EINVAL);
 	bench_done(&bench);

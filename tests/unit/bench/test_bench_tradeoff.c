@@ -56,9 +56,9 @@ static void only_what_nothing_beats_is_worth_a_choice(void **state)
 	bench_tradeoff_text(&bench, text, sizeof(text));
 	assert_string_equal(text,
 			    "best wall: 2 (batch=16) with 300 ms, peak RSS: 1 (batch=8) with "
-			    "10.0 MiB, accuracy: 3 (batch=32) with 0.95; each of the others is "
-			    "beaten, in all of these, by one of 1 (batch=8), 2 (batch=16), 3 "
-			    "(batch=32)");
+			    "10.0 MiB, accuracy: 3 (batch=32) with 0.95; each of the others is no "
+			    "better in any of these, and worse in one, than one of 1 (batch=8), 2 "
+			    "(batch=16), 3 (batch=32)");
 }
 
 static void a_difference_within_the_scatter_beats_nothing(void **state)
@@ -91,6 +91,36 @@ static void one_command_or_one_without_runs_has_none(void **state)
 	assert_string_equal(text, "");
 }
 
+/* 1 is a little faster than 2, 2 than 3, each within the scatter; 3 takes least memory. */
+static void something_stays_where_overlap_goes_in_a_circle(void **state)
+{
+	struct bench_tradeoff tradeoff;
+	size_t kept = 0;
+
+	(void)state;
+	add("8", 9.0e8, 30 << 20, 0.9, 0.04);
+	add("16", 9.8e8, 10 << 20, 0.9, 0.04);
+	add("32", 10.5e8, 20 << 20, 0.9, 0.04);
+	assert_int_equal(bench_tradeoff_find(&bench, &tradeoff), 0);
+	for (int i = 0; i < 3; i++)
+		kept += tradeoff.is_chosen[i];
+	assert_true(kept > 0 && kept < 3);
+}
+
+static void many_are_cut_with_their_number(void **state)
+{
+	char text[400];
+
+	(void)state;
+	for (int i = 0; i < 40; i++)
+		add("8", (1 + i) * 1e8, (80 - i) << 20, 0.9, 0);
+	add("9", 90e8, 100 << 20, 0.1, 0);
+	bench_tradeoff_text(&bench, text, sizeof(text));
+	assert_non_null(strstr(text, " than one of 1 (batch=8), "));
+	assert_string_equal(
+		strrchr(text, ')') + 1 + strspn(strrchr(text, ')') + 1, " and0123456789"), "more");
+}
+
 static void a_column_without_a_direction_is_no_goal(void **state)
 {
 	struct bench_tradeoff tradeoff;
@@ -119,7 +149,7 @@ static void files_have_it(void **state)
 	assert_non_null(strstr(text, "\"trade_off\""));
 	free(text);
 	text = paper_write(&bench, "markdown", NULL, 0);
-	assert_non_null(strstr(text, "by one of 1 (batch=8)\n"));
+	assert_non_null(strstr(text, "than one of 1 (batch=8)\n"));
 	free(text);
 }
 
@@ -131,6 +161,8 @@ int main(void)
 		TEST(only_what_nothing_beats_is_worth_a_choice),
 		TEST(a_difference_within_the_scatter_beats_nothing),
 		TEST(one_command_or_one_without_runs_has_none),
+		TEST(something_stays_where_overlap_goes_in_a_circle),
+		TEST(many_are_cut_with_their_number),
 		TEST(a_column_without_a_direction_is_no_goal),
 		TEST(files_have_it),
 	};

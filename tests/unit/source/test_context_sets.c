@@ -134,7 +134,9 @@ static void a_name_is_sent_once_where_samples_refer_to_it(void **state)
 
 static void sets_of_an_ended_process_are_emptied_one_by_one(void **state)
 {
-	struct context_sets of = {.sets = sets, .sent = sent, .count = 3};
+	struct context_sets of = {.sets = sets, .sent = sent, .count = 3, .by_label = true};
+	struct event_buffer buffer = {0};
+	const struct pkbpf_event_region_name *name;
 	struct pkbpf_context_set_key key;
 
 	(void)state;
@@ -147,15 +149,21 @@ static void sets_of_an_ended_process_are_emptied_one_by_one(void **state)
 		add_request(&sets[i], 5000, 0);
 		sent[i].count = 1;
 	}
-	assert_int_equal(context_sets_release(&of, 7, 0, &key), 0);
+	assert_int_equal(context_sets_release(&of, 7, 0, &key, &buffer), 0);
 	assert_int_equal(key.pid, 7);
 	assert_int_equal(key.hash, 100);
-	assert_int_equal(context_sets_release(&of, 7, 0, &key), 2);
+	assert_int_equal(context_sets_release(&of, 7, 0, &key, &buffer), 2);
 	assert_int_equal(key.hash, 102);
-	assert_int_equal(context_sets_release(&of, 7, 2, &key), 3);
+	assert_int_equal(context_sets_release(&of, 7, 2, &key, &buffer), 3);
 	assert_int_equal(sets[0].count + sent[0].count + sets[0].pid, 0);
 	assert_int_equal(sets[0].claims, 1);
 	assert_int_equal(sets[1].count, 1);
+	/* Their names go before others have their numbers. */
+	name = (const void *)buffer.data;
+	assert_int_equal(buffer.size, 2 * sizeof(*name));
+	assert_int_equal(name[1].number, 2);
+	assert_string_equal(name[1].name, "");
+	event_buffer_done(&buffer);
 }
 
 int main(void)

@@ -183,7 +183,7 @@ static bool has_musl(struct mapped_file_table *table, const struct mapping_list 
 
 		const char *name = file ? strrchr(file->path, '/') : NULL;
 
-		/* Also as a name of the program interpreter; that of glibc is libc.so.6. */
+		/* Also as a name of the program interpreter. glibc has libc.so.6. */
 		if (name && (strcmp(name, "/libc.so") == 0 ||
 			     strncmp(name, "/ld-musl-", strlen("/ld-musl-")) == 0 ||
 			     strncmp(name, "/libc.musl-", strlen("/libc.musl-")) == 0))

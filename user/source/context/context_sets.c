@@ -7,6 +7,8 @@
 
 #include <pkbpf/span.h>
 
+#include "base/clock.h"
+
 /* Of requests without the first label. */
 #define UNNAMED "[request]"
 
@@ -75,7 +77,7 @@ static int send_name(const struct context_sets *sets, uint32_t number, uint64_t 
 {
 	struct pkbpf_event_region_name *name;
 
-	if (!sets->by_label || !sets->sets[number].labels[0][0])
+	if (!sets->by_label)
 		return 0;
 	name = event_buffer_add(buffer, sizeof(*name), PKBPF_EVENT_REGION_NAME, 0, now_ns);
 	if (!name)
@@ -110,7 +112,7 @@ int context_sets_drain(struct context_sets *sets, uint64_t now_ns, struct event_
 }
 
 uint32_t context_sets_release(struct context_sets *sets, uint32_t pid, uint32_t first,
-			      struct pkbpf_context_set_key *ret_key)
+			      struct pkbpf_context_set_key *ret_key, struct event_buffer *buffer)
 {
 	for (uint32_t i = first; i < sets->count; i++) {
 		if (sets->sets[i].pid != pid)
@@ -119,6 +121,8 @@ uint32_t context_sets_release(struct context_sets *sets, uint32_t pid, uint32_t 
 		sets->sets[i].pid = 0;
 		memset((void *)&sets->sets[i], 0, offsetof(struct pkbpf_context_set, claims));
 		memset(&sets->sent[i], 0, sizeof(sets->sent[i]));
+		/* Without memory, what comes before the next name has this one. */
+		send_name(sets, i, clock_now_ns(), buffer);
 		return i;
 	}
 	return sets->count;

@@ -21,8 +21,9 @@ int context_sets_drain(struct context_sets *sets, uint64_t now_ns, struct event_
 /* The largest request of the next slice is its own. */
 void context_sets_begin_slice(struct context_sets *sets);
 /* Empties the next set of a process that has ended, from number `first` on, after it has been
- * drained. Returns its number, with its key; or the number of sets: there is none. */
+ * drained; its name goes, too. Returns its number, with its key; or the number of sets: there is
+ * none. */
 uint32_t context_sets_release(struct context_sets *sets, uint32_t pid, uint32_t first,
-			      struct pkbpf_context_set_key *ret_key);
+			      struct pkbpf_context_set_key *ret_key, struct event_buffer *buffer);
 
 #endif

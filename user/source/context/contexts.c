@@ -106,12 +106,14 @@ static void take_ended(void *context, uint32_t pid)
 
 	if (drain(source))
 		return;
-	for (uint32_t i = 0;
-	     (i = context_sets_release(&source->sets, pid, i, &key)) < source->sets.count; i++) {
+	for (uint32_t i = 0; (i = context_sets_release(&source->sets, pid, i, &key,
+						       &source->buffer)) < source->sets.count;
+	     i++) {
 		bpf_map_delete_elem(bpf_map__fd(skeleton->maps.context_set_index), &key);
 		bpf_map_update_elem(bpf_map__fd(skeleton->maps.context_free_sets), NULL, &i,
 				    BPF_ANY);
 	}
+	session_add_records(source->session, &source->buffer);
 }
 
 static int contexts_configure(struct session *session, const struct source_options *options,
