@@ -139,10 +139,12 @@ begin "a program that runs already, without Python frames"
 "${pythons[0]}" python_chains.py 600 &
 target=$!
 uses $target 300 || fail "it does not run"
-record -e cpu -p $target -d 1 --python off -o off.folded && {
+if record -e cpu -p $target -d 1 --python off -o off.folded; then
 	grep -q 'python_chains' off.folded && fail "--python off shows Python frames"
 	grep -q . off.folded || fail "no stacks"
-}
+else
+	fail "no record with --python off"
+fi
 kill $target
 wait $target 2>/dev/null
 

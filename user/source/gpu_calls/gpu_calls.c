@@ -73,9 +73,11 @@ static void gpu_calls_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.gpu_call, wanted);
 	bpf_program__set_autoload(skeleton->progs.gpu_exit, wanted);
 	bpf_program__set_autoload(skeleton->progs.gpu_exec, wanted);
-	/* Memory of each CPU for the stacks of this source, which comes last there. */
+	/* Memory of each CPU for the stacks of this source, which comes last there. Where a
+	 * language is off, its map has one entry, and cannot be loaded with none. */
 	for (size_t i = 0; i < ARRAY_SIZE(scratch) && !wanted; i++)
-		bpf_map__set_max_entries(scratch[i], bpf_map__max_entries(scratch[i]) - 1);
+		if (bpf_map__max_entries(scratch[i]) > 1)
+			bpf_map__set_max_entries(scratch[i], bpf_map__max_entries(scratch[i]) - 1);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
 }
