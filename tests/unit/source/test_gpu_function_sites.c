@@ -29,6 +29,10 @@ static void variants_are_their_function(void **state)
 	assert_null(gpu_function_find("cudaMemcpyX"));
 	assert_null(gpu_function_find("cudaMemcp"));
 	assert_null(gpu_function_find("memcpy"));
+	/* Other contexts of the process keep their memory. */
+	assert_non_null(gpu_function_find("cudaDeviceReset"));
+	assert_null(gpu_function_find("cuCtxDestroy_v2"));
+	assert_null(gpu_function_find("hipCtxDestroy"));
 	assert_null(gpu_function_find(""));
 	(void)state;
 }

@@ -192,10 +192,8 @@ static const struct gpu_function functions[] = {
 	RELEASE("hipMemRelease"),
 	RESET("cudaDeviceReset"),
 	RESET("cudaThreadExit"),
-	RESET("cuCtxDestroy"),
 	RESET("cuDevicePrimaryCtxReset"),
 	RESET("hipDeviceReset"),
-	RESET("hipCtxDestroy"),
 	RESET("hipDevicePrimaryCtxReset"),
 
 	WAIT("cudaDeviceSynchronize"),
