@@ -183,8 +183,9 @@ static bool push_text(struct folded *folded, uint32_t text)
 	return true;
 }
 
-/* Is a call that waits for a GPU among its functions? */
-static bool waits_for_gpu(const struct folded *folded, const struct profile_row *row)
+/* Is such a call among its functions? */
+static bool has_call(const struct folded *folded, const struct profile_row *row,
+		     bool (*is_call)(const struct function *function))
 {
 	size_t frame_count, function_count;
 	const uint32_t *frames = profile_stack(folded->profile, row->stack, &frame_count);
@@ -194,7 +195,7 @@ static bool waits_for_gpu(const struct folded *folded, const struct profile_row 
 			function_table_frame(folded->functions, frames[i], &function_count);
 
 		for (size_t j = 0; j < function_count; j++)
-			if (gpu_call_waits(function_table_get(folded->functions, list[j])))
+			if (is_call(function_table_get(folded->functions, list[j])))
 				return true;
 	}
 	return false;
@@ -205,10 +206,10 @@ static bool push_state(struct folded *folded, const struct profile_row *row)
 	const struct kind_ops *kind = kind_ops_of(row->kind);
 	char text[32];
 
-	if (row->kind == PKBPF_PROFILE_CPU && waits_for_gpu(folded, row))
+	if (row->kind == PKBPF_PROFILE_CPU && has_call(folded, row, gpu_call_spins))
 		return push_text(folded, string_pool_add(folded->texts, "[gpu wait, spinning]"));
 	if (row->kind == PKBPF_PROFILE_OFFCPU && row->state == PKBPF_WAIT_SLEEP &&
-	    waits_for_gpu(folded, row))
+	    has_call(folded, row, gpu_call_waits))
 		return push_text(folded, string_pool_add(folded->texts, "[gpu wait]"));
 	if (!kind->state_name)
 		return true;

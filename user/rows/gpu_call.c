@@ -5,24 +5,44 @@
 
 #include "base/array.h"
 
+enum call_kind { SPINS, COPIES, LAUNCHES };
+
 /* Copies without "Async" return when they are done, but for small ones, which are short. */
 static const struct {
 	const char *name;
 	const char *module; /* the begin of its name; "": any, for what programs link statically */
+	enum call_kind kind;
 } calls[] = {
-	{"cudaDeviceSynchronize", ""},
-	{"cudaStreamSynchronize", ""},
-	{"cudaEventSynchronize", ""},
-	{"cudaThreadSynchronize", ""},
-	{"cudaMemcpy", ""},
-	{"cuCtxSynchronize", "libcuda.so"},
-	{"cuStreamSynchronize", "libcuda.so"},
-	{"cuEventSynchronize", "libcuda.so"},
-	{"cuMemcpyDtoH", "libcuda.so"},
-	{"hipDeviceSynchronize", "libamdhip64.so"},
-	{"hipStreamSynchronize", "libamdhip64.so"},
-	{"hipEventSynchronize", "libamdhip64.so"},
-	{"hipMemcpy", "libamdhip64.so"},
+	{"cudaDeviceSynchronize", "", SPINS},
+	{"cudaStreamSynchronize", "", SPINS},
+	{"cudaEventSynchronize", "", SPINS},
+	{"cudaThreadSynchronize", "", SPINS},
+	{"cudaMemcpy", "", COPIES},
+	{"cudaLaunchKernel", "", LAUNCHES},
+	{"cudaLaunchKernelExC", "", LAUNCHES},
+	{"cudaLaunchCooperativeKernel", "", LAUNCHES},
+	{"cudaGraphLaunch", "", LAUNCHES},
+	{"cuCtxSynchronize", "libcuda.so", SPINS},
+	{"cuStreamSynchronize", "libcuda.so", SPINS},
+	{"cuEventSynchronize", "libcuda.so", SPINS},
+	{"cuMemcpyDtoH", "libcuda.so", COPIES},
+	{"cuLaunchKernel", "libcuda.so", LAUNCHES},
+	{"cuLaunchKernelEx", "libcuda.so", LAUNCHES},
+	{"cuLaunchCooperativeKernel", "libcuda.so", LAUNCHES},
+	{"cuGraphLaunch", "libcuda.so", LAUNCHES},
+	{"hipDeviceSynchronize", "libamdhip64.so", SPINS},
+	{"hipStreamSynchronize", "libamdhip64.so", SPINS},
+	{"hipEventSynchronize", "libamdhip64.so", SPINS},
+	{"hipMemcpy", "libamdhip64.so", COPIES},
+	{"hipLaunchKernel", "libamdhip64.so", LAUNCHES},
+	{"hipLaunchKernelExC", "libamdhip64.so", LAUNCHES},
+	{"hipLaunchCooperativeKernel", "libamdhip64.so", LAUNCHES},
+	{"hipExtLaunchKernel", "libamdhip64.so", LAUNCHES},
+	{"hipModuleLaunchKernel", "libamdhip64.so", LAUNCHES},
+	{"hipModuleLaunchCooperativeKernel", "libamdhip64.so", LAUNCHES},
+	{"hipExtModuleLaunchKernel", "libamdhip64.so", LAUNCHES},
+	{"hipHccModuleLaunchKernel", "libamdhip64.so", LAUNCHES},
+	{"hipGraphLaunch", "libamdhip64.so", LAUNCHES},
 };
 
 /* Variants of one function: of a later version, or with a stream of each thread. */
@@ -36,7 +56,7 @@ static bool is_variant(const char *rest)
 	return false;
 }
 
-bool gpu_call_waits(const struct function *function)
+static bool is_call(const struct function *function, unsigned int kinds)
 {
 	/* Nearly all functions are others. */
 	if (function->name[0] != 'c' && function->name[0] != 'h')
@@ -44,10 +64,26 @@ bool gpu_call_waits(const struct function *function)
 	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
 		size_t length = strlen(calls[i].name);
 
-		if (strncmp(function->name, calls[i].name, length) == 0 &&
+		if (kinds & 1U << calls[i].kind &&
+		    strncmp(function->name, calls[i].name, length) == 0 &&
 		    is_variant(function->name + length) &&
 		    strncmp(function->module, calls[i].module, strlen(calls[i].module)) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool gpu_call_waits(const struct function *function)
+{
+	return is_call(function, 1U << SPINS | 1U << COPIES);
+}
+
+bool gpu_call_spins(const struct function *function)
+{
+	return is_call(function, 1U << SPINS);
+}
+
+bool gpu_call_launches(const struct function *function)
+{
+	return is_call(function, 1U << LAUNCHES);
 }

@@ -27,7 +27,7 @@ struct rows_work {
 	struct hash_map row_of_name;	 /* string -> row */
 	struct string_pool *names;
 	ARRAY_OF(struct row_share) shares;
-	struct hash_map gpu_stacks;	 /* stack of functions -> waits for a GPU */
+	struct hash_map gpu_stacks;	 /* stack of functions -> waits or spins for a GPU */
 	struct hash_map function_stacks; /* stack of the profile -> stack of functions */
 	struct hash_map weights;	 /* row, kind, stack -> number in sums */
 	ARRAY_OF(struct row_weight) sums;

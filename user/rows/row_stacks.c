@@ -89,9 +89,12 @@ static void add_numbers(const struct resource_rows *rows, struct resource_row *r
 			part->add_stack(rows, row, stack);
 }
 
-/* Is a stack below a call that waits for a GPU? Out of memory: no. */
-static bool waits_for_gpu(struct rows_work *work, uint32_t stack)
+enum { GPU_WAITS = 1, GPU_SPINS = 2 };
+
+/* Is a stack below a call that waits for a GPU, and if on a CPU, spins? Out of memory: no. */
+static bool waits_for_gpu(struct rows_work *work, uint32_t stack, enum pkbpf_profile_kind kind)
 {
+	const uint64_t mask = kind == PKBPF_PROFILE_CPU ? GPU_SPINS : GPU_WAITS;
 	size_t count;
 	const uint32_t *functions;
 	uint64_t *slot;
@@ -99,11 +102,16 @@ static bool waits_for_gpu(struct rows_work *work, uint32_t stack)
 
 	slot = hash_map_get(&work->gpu_stacks, stack, 0, &added);
 	if (!slot || !added)
-		return slot && *slot;
+		return slot && *slot & mask;
 	functions = stack_table_get(work->rows->stacks, stack, &count);
-	for (size_t i = 0; i < count && !*slot; i++)
-		*slot = gpu_call_waits(function_table_get(work->rows->functions, functions[i]));
-	return *slot;
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function =
+			function_table_get(work->rows->functions, functions[i]);
+
+		*slot |= (gpu_call_waits(function) ? GPU_WAITS : 0) |
+			 (gpu_call_spins(function) ? GPU_SPINS : 0);
+	}
+	return *slot & mask;
 }
 
 int rows_work_add_stacks(struct rows_work *work)
@@ -128,7 +136,7 @@ int rows_work_add_stacks(struct rows_work *work)
 		    add_stack(work, TOTAL, &rows[i], stack))
 			return -ENOMEM;
 		work->rows->places[i] = (struct row_place){row, stack};
-		if (waits_for_gpu(work, stack)) {
+		if (waits_for_gpu(work, stack, rows[i].kind)) {
 			row_gpu_add_call(&work->items.items[row], &rows[i]);
 			row_gpu_add_call(&work->rows->total, &rows[i]);
 		}

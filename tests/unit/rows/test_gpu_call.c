@@ -27,6 +27,35 @@ static void knows_calls_that_wait(void **state)
 	(void)state;
 }
 
+static bool is(bool (*is_it)(const struct function *function), const char *name, const char *module)
+{
+	return is_it(&(struct function){.name = name, .module = module, .file = "", .path = ""});
+}
+
+/* A copy waits, but what a CPU does there is copying. */
+static void only_calls_that_do_nothing_else_spin(void **state)
+{
+	assert_true(is(gpu_call_spins, "cudaDeviceSynchronize", "train"));
+	assert_true(is(gpu_call_spins, "cuCtxSynchronize", "libcuda.so.1"));
+	assert_false(is(gpu_call_spins, "cudaMemcpy", "libcudart.so.12"));
+	assert_false(is(gpu_call_spins, "hipMemcpy", "libamdhip64.so.6"));
+	assert_false(is(gpu_call_spins, "cuMemcpyDtoH_v2", "libcuda.so.1"));
+	(void)state;
+}
+
+static void knows_launches(void **state)
+{
+	assert_true(is(gpu_call_launches, "cudaLaunchKernel", "train"));
+	assert_true(is(gpu_call_launches, "cudaLaunchKernelExC_ptsz", "train"));
+	assert_true(is(gpu_call_launches, "cuLaunchKernel", "libcuda.so.1"));
+	assert_true(is(gpu_call_launches, "hipModuleLaunchKernel", "libamdhip64.so.6"));
+	assert_false(is(gpu_call_launches, "cuLaunchKernel", "game"));
+	assert_false(is(gpu_call_launches, "cudaStreamSynchronize", "train"));
+	assert_false(gpu_call_waits(&(struct function){
+		.name = "cudaLaunchKernel", .module = "train", .file = "", .path = ""}));
+	(void)state;
+}
+
 static void leaves_others_alone(void **state)
 {
 	assert_false(waits("cudaMemcpyAsync", "libcudart.so.12"));
@@ -42,6 +71,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_calls_that_wait),
+		cmocka_unit_test(only_calls_that_do_nothing_else_spin),
+		cmocka_unit_test(knows_launches),
 		cmocka_unit_test(leaves_others_alone),
 	};
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "profile/profile.h"
+#include "rows/figure.h"
 #include "rows/resource_rows.h"
 
 #define HZ 100
@@ -34,7 +35,7 @@ static int teardown(void **state)
 }
 
 /* A second on a CPU, two on the run queue, four asleep, and one each in the other states. */
-static struct resource_row row_of(uint64_t spin_samples, uint64_t wait_ns)
+static struct resource_row row_with(unsigned int known, uint64_t spin_samples, uint64_t wait_ns)
 {
 	const struct profile_row spinning = {.kind = PKBPF_PROFILE_CPU, .weight = spin_samples},
 				 asleep = {.kind = PKBPF_PROFILE_OFFCPU,
@@ -45,7 +46,7 @@ static struct resource_row row_of(uint64_t spin_samples, uint64_t wait_ns)
 	struct resource_row row;
 
 	memset(&row, 0, sizeof(row));
-	row.known = ROW_HAS_WAITS | ROW_HAS_SAMPLES;
+	row.known = known;
 	row.cpu.total_ns = S;
 	row.waits = (struct row_waits){.on_cpu_ns = S,
 				       .runqueue_ns = 2 * S,
@@ -59,6 +60,11 @@ static struct resource_row row_of(uint64_t spin_samples, uint64_t wait_ns)
 	row_gpu_add_call(&row, &queued);
 	row_gpu_part.finish(&rows, &row);
 	return row;
+}
+
+static struct resource_row row_of(uint64_t spin_samples, uint64_t wait_ns)
+{
+	return row_with(ROW_HAS_WAITS | ROW_HAS_SAMPLES, spin_samples, wait_ns);
 }
 
 static void assert_adds_up(const struct resource_row *row)
@@ -98,6 +104,22 @@ static void it_is_no_more_than_there_was(void **state)
 	(void)state;
 }
 
+/* Whether it spins is not known: sleep keeps what is a part of it. */
+static void without_samples_it_is_not_known(void **state)
+{
+	struct resource_row row = row_with(ROW_HAS_WAITS, 0, 3 * S);
+
+	assert_int_equal(row.gpu.wait_ns, 3 * S);
+	assert_int_equal(row.gpu.state_ns, 0);
+	assert_int_equal(row.waits.sleep_ns, 4 * S);
+	assert_adds_up(&row);
+	for (size_t i = 0; i < row_gpu_part.figure_count; i++)
+		if (!strcmp(row_gpu_part.figures[i].name, "state"))
+			assert_int_equal(row_gpu_part.figures[i].needs & ~row.known,
+					 ROW_HAS_SAMPLES);
+	(void)state;
+}
+
 static void who_does_not_wait_keeps_all(void **state)
 {
 	struct resource_row row = row_of(0, 0);
@@ -114,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_leaves_the_other_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_is_no_more_than_there_was, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_samples_it_is_not_known, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_wait_keeps_all, setup, teardown),
 	};
 

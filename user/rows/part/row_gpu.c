@@ -31,10 +31,11 @@ static const struct figure figures[] = {
 	FIGURE_ROW("gpu", "memory_peak", BYTES, gpu.peak_bytes, ROW_HAS_GPU_MEMORY,
 		   "the most memory of one process on a GPU", .is_largest = true, .is_level = true),
 	FIGURE_ROW("gpu", "spin", NS, gpu.spin_ns, ROW_HAS_GPU_CALLS | ROW_HAS_SAMPLES,
-		   "CPU time in calls that wait for a GPU, by samples"),
+		   "CPU time in calls that only wait for a GPU, by samples"),
 	FIGURE_ROW("gpu", "wait", NS, gpu.wait_ns, ROW_HAS_GPU_CALLS | ROW_HAS_WAITS,
 		   "time asleep in calls that wait for a GPU"),
-	FIGURE_ROW("gpu", "state", NS, gpu.state_ns, ROW_HAS_GPU_CALLS | ROW_HAS_WAITS,
+	FIGURE_ROW("gpu", "state", NS, gpu.state_ns,
+		   ROW_HAS_GPU_CALLS | ROW_HAS_WAITS | ROW_HAS_SAMPLES,
 		   "time of threads in calls that wait for a GPU, spinning and asleep: a part of "
 		   "the wall time beside on-CPU, run queue, sleep, disk wait, D state and stopped"),
 	{
@@ -90,7 +91,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Moves what was in calls that wait for a GPU out of the times on a CPU and asleep. Samples may
- * come to more than there was: the parts add up to the wall time all the same. */
+ * come to more than there was: the parts add up to the wall time all the same. Without samples
+ * nothing is moved: waits asleep are a part of the state only. */
 static void move_to_own_state(struct resource_row *row)
 {
 	struct row_gpu *gpu = &row->gpu;
@@ -98,8 +100,10 @@ static void move_to_own_state(struct resource_row *row)
 	gpu->spin_ns = least(gpu->spin_ns, row->cpu.total_ns);
 	if (!(row->known & ROW_HAS_WAITS))
 		return;
-	gpu->spin_ns = least(gpu->spin_ns, row->waits.on_cpu_ns);
 	gpu->wait_ns = least(gpu->wait_ns, row->waits.sleep_ns);
+	if (!(row->known & ROW_HAS_SAMPLES))
+		return;
+	gpu->spin_ns = least(gpu->spin_ns, row->waits.on_cpu_ns);
 	row->waits.on_cpu_ns -= gpu->spin_ns;
 	row->waits.sleep_ns -= gpu->wait_ns;
 	gpu->state_ns = gpu->spin_ns + gpu->wait_ns;
