@@ -47,6 +47,8 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1600, "lock_wait"),
 	NAME(0x1700, "run_retry_queue"),
 	NAME(0x1800, "cudaStreamSynchronize"),
+	NAME(0x1900, "cudaLaunchKernel"),
+	NAME(0x1a00, "cudaMemcpy"),
 	FAKE_FUNCTION(LIBRARY, 0x3000, 0x3100, "fdatasync"),
 	FAKE_FUNCTION(LIBRARY, 0x3100, 0x3200, "__libc_start_call_main"),
 	FAKE_FUNCTION(LIBRARY, 0x3200, 0x3300, "getaddrinfo"),

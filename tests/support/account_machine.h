@@ -93,6 +93,8 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_OWN_WAIT   0x1610		 /* lock_wait, of the program */
 #define ACCOUNT_RETRY	   0x1710		 /* run_retry_queue */
 #define ACCOUNT_GPU_WAIT   0x1810		 /* cudaStreamSynchronize, linked in */
+#define ACCOUNT_GPU_LAUNCH 0x1910		 /* cudaLaunchKernel, likewise */
+#define ACCOUNT_GPU_COPY   0x1a10		 /* cudaMemcpy, likewise */
 #define ACCOUNT_UNNAMED	   0x1f10		 /* of the program, without a name */
 #define ACCOUNT_FSYNC	   0x3010		 /* fdatasync, of the C library */
 #define ACCOUNT_BEGIN	   0x3110		 /* __libc_start_call_main */

@@ -87,6 +87,7 @@ static void sum_up(const struct analysis *analysis, struct activity *activity)
 	/* Two clocks measure it: the page says the former. */
 	activity->on_cpu_ns =
 		sum->cpu.total_ns ? sum->cpu.total_ns - sum->gpu.spin_ns : sum->waits.on_cpu_ns;
+	activity->cpu_ns = sum->cpu.total_ns ? sum->cpu.total_ns : sum->waits.on_cpu_ns;
 	activity->runqueue_ns = sum->waits.runqueue_ns;
 	activity->wall_ns =
 		sum->waits.wall_ns > sum->lifetime_ns ? sum->waits.wall_ns : sum->lifetime_ns;

@@ -14,7 +14,8 @@ struct wait_sums {
 struct activity {
 	const struct row_group *group;
 	struct wait_sums waits[WAIT_CLASS_COUNT];
-	uint64_t on_cpu_ns, runqueue_ns, wall_ns; /* of all threads */
+	uint64_t cpu_ns; /* of all threads, as the following: all CPU time, */
+	uint64_t on_cpu_ns, runqueue_ns, wall_ns; /* and without spinning for a GPU */
 	/* Of that, on a CPU or held up: without what limits nobody. */
 	uint64_t active_ns;
 	bool has_waits;

@@ -305,7 +305,8 @@ static const char *share_of(const struct kernel_work *work, double percent,
 
 static uint64_t part_of_cpu(const struct activity *activity, uint64_t weight, uint64_t all)
 {
-	return (uint64_t)((double)activity->on_cpu_ns * (double)weight / (double)all);
+	/* Samples of spinning for a GPU are among all. */
+	return (uint64_t)((double)activity->cpu_ns * (double)weight / (double)all);
 }
 
 /* Bytes per call as the kernel counts them; 0 unknown. */

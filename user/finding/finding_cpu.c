@@ -6,7 +6,7 @@
 
 #include "base/unused.h"
 #include "rows/human.h"
-#include "finding/finding_rules.h"
+#include "finding/finding_gpu.h"
 
 /* Of all CPUs: less leaves room for everybody. */
 #define CPU_BUSY_PERCENT 90
@@ -107,8 +107,8 @@ static int by_cpu(const void *left, const void *right)
 {
 	const struct activity *const *a = left, *const *b = right;
 
-	if ((*a)->on_cpu_ns != (*b)->on_cpu_ns)
-		return (*a)->on_cpu_ns > (*b)->on_cpu_ns ? -1 : 1;
+	if ((*a)->cpu_ns != (*b)->cpu_ns)
+		return (*a)->cpu_ns > (*b)->cpu_ns ? -1 : 1;
 	return (*a > *b) - (*a < *b);
 }
 
@@ -128,7 +128,7 @@ static void say_users(struct finding *finding, const struct analysis *analysis,
 
 	qsort(sorted, analysis->count, sizeof(*sorted), by_cpu);
 	for (size_t i = 0; i < analysis->count && i < LISTED; i++) {
-		double share = finding_percent((double)sorted[i]->on_cpu_ns, (double)all_ns);
+		double share = finding_percent((double)sorted[i]->cpu_ns, (double)all_ns);
 
 		if (i && share < USER_PERCENT)
 			break;
@@ -296,8 +296,11 @@ static void find_computing(const struct analysis *analysis, const struct activit
 {
 	const struct resource_row *sum = &activity->group->sum;
 	struct finding finding = finding_new(FINDING_RULE_cpu_bound);
-	const struct wait_choice programs = {.programs_only = true};
-	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	const struct wait_choice computes = finding_computes(analysis);
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &computes};
+	/* The one of the report, without spinning for a GPU. */
+	double share =
+		sum->cpu.share * row_ratio((double)activity->on_cpu_ns, (double)activity->cpu_ns);
 	char buffer[HUMAN_SIZE];
 
 	finding.is_alarm = false;
@@ -324,10 +327,10 @@ static void find_computing(const struct analysis *analysis, const struct activit
 				: finding_severity(analysis->rows, activity->on_cpu_ns);
 	}
 	finding_say_who(&finding, analysis, activity);
-	if (sum->cpu.share >= 150)
-		finding_say(finding.cause, "computes: %.1f CPUs", sum->cpu.share / 100);
+	if (share >= 150)
+		finding_say(finding.cause, "computes: %.1f CPUs", share / 100);
 	else
-		finding_say(finding.cause, "computes: %.0f %% of one CPU", sum->cpu.share);
+		finding_say(finding.cause, "computes: %.0f %% of one CPU", share);
 	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	finding_say(finding.evidence, "%s on CPU", human_time(buffer, activity->on_cpu_ns));
 	findings_offer(findings, &finding);

@@ -36,16 +36,32 @@ static double busy_percent(const struct gpu_device *device)
 
 /* ---- processes ---- */
 
-static bool waits_for_gpu(void *context, const struct row_weight *weight)
+bool finding_stack_has(const struct resource_rows *rows, const struct row_weight *weight,
+		       bool (*is_it)(const struct function *function))
 {
-	const struct resource_rows *rows = context;
 	size_t count;
 	const uint32_t *functions = resource_rows_stack(rows, weight->stack.stack, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (gpu_call_waits(function_table_get(rows->functions, functions[i])))
+		if (is_it(function_table_get(rows->functions, functions[i])))
 			return true;
 	return false;
+}
+
+static bool spins(void *context, const struct row_weight *weight)
+{
+	return finding_stack_has(context, weight, gpu_call_spins);
+}
+
+static bool computes(void *context, const struct row_weight *weight)
+{
+	return !spins(context, weight);
+}
+
+struct wait_choice finding_computes(const struct analysis *analysis)
+{
+	return (struct wait_choice){
+		.programs_only = true, .takes = computes, .context = (void *)analysis->rows};
 }
 
 static void find_spinning(const struct analysis *analysis, const struct activity *activity,
@@ -54,7 +70,7 @@ static void find_spinning(const struct analysis *analysis, const struct activity
 	const struct resource_row *sum = &activity->group->sum;
 	struct finding finding = finding_new(FINDING_RULE_gpu_spinning);
 	const struct wait_choice waits = {
-		.programs_only = true, .takes = waits_for_gpu, .context = (void *)analysis->rows};
+		.programs_only = true, .takes = spins, .context = (void *)analysis->rows};
 	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &waits};
 	char buffer[HUMAN_SIZE];
 
@@ -66,7 +82,7 @@ static void find_spinning(const struct analysis *analysis, const struct activity
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "spins for its GPU: %.0f %% of one CPU", finding.cost);
 	finding_set_place(&finding, "of it", analysis, activity, &stacks);
-	finding_say(finding.evidence, "%s of its CPU time are in calls that wait for the GPU",
+	finding_say(finding.evidence, "%s of its CPU time are in calls that only wait for the GPU",
 		    human_time(buffer, sum->gpu.spin_ns));
 	finding_say(finding.next, "wait less often, or asleep: cudaDeviceScheduleBlockingSync, "
 				  "hipDeviceScheduleBlockingSync");
@@ -89,19 +105,20 @@ static uint64_t most_time(const struct activity *activity, enum wait_class *ret_
 	return most_ns;
 }
 
-static void say_meanwhile(struct finding *finding, const struct analysis *analysis,
+/* False: nothing explains why it gives the device no work. */
+static bool say_meanwhile(struct finding *finding, const struct analysis *analysis,
 			  const struct activity *activity)
 {
 	enum wait_class class;
 	uint64_t time_ns = most_time(activity, &class);
-	const struct wait_choice programs = {.programs_only = true};
-	struct finding_stacks on_cpu = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	const struct wait_choice computing = finding_computes(analysis);
+	struct finding_stacks on_cpu = {.kind = PKBPF_PROFILE_CPU, .choice = &computing};
 	struct class_choice choice;
 	char buffer[HUMAN_SIZE];
 
 	if (finding_cost(analysis->rows, time_ns) < EXPLAINS_PERCENT)
-		return;
-	finding_say(finding->by, "meanwhile it %s for %s",
+		return false;
+	finding_say(finding->by, "meanwhile it %s: %s of all its threads",
 		    class == WAIT_CLASS_COUNT ? "computes" : wait_class_row(class)->cause,
 		    human_time(buffer, time_ns));
 	if (class == WAIT_CLASS_COUNT) {
@@ -111,6 +128,7 @@ static void say_meanwhile(struct finding *finding, const struct analysis *analys
 
 		finding_set_place(finding, "of that", analysis, activity, &stacks);
 	}
+	return true;
 }
 
 /* A thread that is outside of calls that wait for the GPU may still have queued work: the device
@@ -118,19 +136,24 @@ static void say_meanwhile(struct finding *finding, const struct analysis *analys
 static void find_idle(const struct analysis *analysis, const struct gpu_device *device,
 		      const struct activity *activity, struct findings *findings)
 {
+	const unsigned int needed = ROW_HAS_WAITS | ROW_HAS_SAMPLES;
 	const struct resource_row *sum = &activity->group->sum;
 	struct finding finding = finding_new(FINDING_RULE_gpu_idle);
-	double waits = finding_cost(analysis->rows, sum->gpu.state_ns), busy = busy_percent(device);
+	double busy = busy_percent(device);
+	char buffer[HUMAN_SIZE];
 
-	if (!device->busy_of_ns || busy >= IDLE_PERCENT || !activity->has_waits ||
-	    !sum->gpu.state_ns || waits >= IDLE_PERCENT)
+	if (!device->busy_of_ns || busy >= IDLE_PERCENT || activity->group->count != 1 ||
+	    (sum->known & needed) != needed || !sum->gpu.state_ns ||
+	    finding_cost(analysis->rows, sum->gpu.state_ns) >= IDLE_PERCENT)
 		return;
 	finding.severity = 100 - busy;
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "leaves GPU %s idle for %.0f %% of the time", device->id,
 		    100 - busy);
-	say_meanwhile(&finding, analysis, activity);
-	finding_say(finding.evidence, "it waits for a GPU for %.0f %% of the time", waits);
+	if (!say_meanwhile(&finding, analysis, activity))
+		return;
+	finding_say(finding.evidence, "all its threads wait for a GPU for %s",
+		    human_time(buffer, sum->gpu.state_ns));
 	finding_say(finding.next, "prepare the next batch while the GPU works: more loaders, "
 				  "larger batches, pinned memory");
 	findings_offer(findings, &finding);
@@ -159,6 +182,16 @@ static void find_idle_users(const struct analysis *analysis, struct findings *fi
 
 /* ---- devices ---- */
 
+/* Calls do not say of which device they are: of one that is the only one it is known. */
+static size_t devices_of(const struct gpu_list *list, uint32_t pid)
+{
+	size_t devices = 0;
+
+	array_foreach(&list->processes, process)
+		devices += process->pid == pid;
+	return devices;
+}
+
 static void find_full(const struct analysis *analysis, const struct gpu_device *device,
 		      uint32_t number, struct findings *findings)
 {
@@ -184,7 +217,8 @@ static void find_full(const struct analysis *analysis, const struct gpu_device *
 	if (most)
 		finding_say(finding.by, "most of it by %s %" PRIu32 " (%s)", most->comm, most->pid,
 			    human_bytes(a, most->memory_peak));
-	finding_gpu_say_live(&finding, analysis, most ? most->pid : 0);
+	if (most ? devices_of(list, most->pid) == 1 : list->devices.count == 1)
+		finding_gpu_say_live(&finding, analysis, most ? most->pid : 0);
 	finding_say(finding.next, "smaller batches, or free what is not needed; a caching "
 				  "allocator keeps what a program has freed");
 	findings_offer(findings, &finding);
@@ -228,11 +262,13 @@ static void find_uneven(const struct analysis *analysis, struct findings *findin
 	array_foreach(&list->devices, device)
 		if (device->busy_of_ns && (!most || busy_percent(device) > busy_percent(most)))
 			most = device;
-	if (!most || busy_percent(most) < BUSY_PERCENT)
+	/* Without a name and memory nothing shows that others are equal. */
+	if (!most || busy_percent(most) < BUSY_PERCENT || !most->name[0] || !most->memory_total)
 		return;
 	array_foreach(&list->devices, device)
 		unused += device->busy_of_ns && !strcmp(device->driver, most->driver) &&
 			  !strcmp(device->name, most->name) &&
+			  device->memory_total == most->memory_total &&
 			  busy_percent(device) < UNUSED_PERCENT;
 	if (!unused)
 		return;
@@ -240,8 +276,8 @@ static void find_uneven(const struct analysis *analysis, struct findings *findin
 	finding.tier = tier_of_machine(analysis);
 	finding.is_alarm = false;
 	finding.severity = busy_percent(most);
-	finding_say(finding.cause, "is %.0f %% busy while %zu like it %s nothing",
-		    busy_percent(most), unused, unused == 1 ? "does" : "do");
+	finding_say(finding.cause, "is %.0f %% busy while %zu like it %s less than %d %% busy",
+		    busy_percent(most), unused, unused == 1 ? "is" : "are", UNUSED_PERCENT);
 	finding_say(finding.next, "check that the program sees and uses all of them "
 				  "(CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES)");
 	findings_offer(findings, &finding);

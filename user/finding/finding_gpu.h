@@ -5,6 +5,11 @@
 
 #include "finding/finding_rules.h"
 
+/* CPU samples outside of calls that spin for a GPU. */
+struct wait_choice finding_computes(const struct analysis *analysis);
+/* Is a function on the stack for which this holds? */
+bool finding_stack_has(const struct resource_rows *rows, const struct row_weight *weight,
+		       bool (*is_it)(const struct function *function));
 /* Part of find_gpu(): what calls of GPU libraries show. */
 void find_gpu_calls(const struct analysis *analysis, struct findings *findings);
 /* The stack that allocated most of what lives on a GPU, where calls were recorded; pid 0: of all.

@@ -2,10 +2,12 @@
 /* The rules about calls of CUDA and HIP. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "finding/finding_gpu.h"
+#include "rows/gpu_call.h"
 #include "rows/gpu_calls.h"
 #include "rows/human.h"
 
@@ -16,14 +18,19 @@
 #define LAUNCH_RATE	5000
 #define LAUNCH_NS	50000 /* of the GPU for each */
 #define LAUNCH_BUSY	70    /* percent: a device that is busier has enough to do */
-#define COMPUTE_PERCENT 50    /* of a CPU */
-#define PLACE_FRAMES	16
-#define PLACE_SHOWN	3
+#define COMPUTE_PERCENT 50    /* of a CPU in launches */
+#define WAITS_PERCENT                                                                              \
+	20 /* of the interval: a thread that waits for the GPU has launched enough                 \
+	    */
+#define PLACE_FRAMES 16
+#define PLACE_SHOWN  3
 
-/* Copies of one process. */
-struct copies {
+/* Calls of one process. The slowest of each sum, which may have made the context, has no time
+ * here. */
+struct calls_of_process {
 	uint32_t process;
-	uint64_t count, bytes, ns;		  /* between host and device, measured */
+	uint64_t launches;
+	uint64_t copies, bytes, ns;		  /* between host and device, measured */
 	uint64_t queued, queued_bytes, queued_ns; /* of them, by calls that need not wait */
 };
 
@@ -41,26 +48,22 @@ static bool is_transfer(const struct gpu_call *call)
 		call->detail == PKBPF_GPU_DEVICE_TO_HOST || call->detail == PKBPF_GPU_ANY_WAY);
 }
 
-static struct copies copies_of(const struct profile *profile, const struct gpu_calls *calls,
-			       uint32_t process)
+static void add_call(struct calls_of_process *sums, const struct profile *profile,
+		     const struct gpu_call *call)
 {
-	struct copies copies = {.process = process};
+	uint64_t ns = call->ns > call->max_ns ? call->ns - call->max_ns : 0;
 
-	for (size_t i = 0; i < calls->sum_count; i++) {
-		const struct gpu_call *call = calls->sums[i];
-
-		if (call->process != process || !is_transfer(call) || call->unmeasured)
-			continue;
-		copies.count += call->count;
-		copies.bytes += call->bytes;
-		copies.ns += call->ns;
-		if (!is_queued(profile_string(profile, call->function)))
-			continue;
-		copies.queued += call->count;
-		copies.queued_bytes += call->bytes;
-		copies.queued_ns += call->ns;
-	}
-	return copies;
+	sums->launches += call->group == PKBPF_GPU_LAUNCH ? call->count : 0;
+	if (!is_transfer(call) || call->unmeasured)
+		return;
+	sums->copies += call->count;
+	sums->bytes += call->bytes;
+	sums->ns += ns;
+	if (!is_queued(profile_string(profile, call->function)))
+		return;
+	sums->queued += call->count;
+	sums->queued_bytes += call->bytes;
+	sums->queued_ns += ns;
 }
 
 /* "train_step > main" of a stack, without the call itself. */
@@ -133,31 +136,32 @@ static bool begin(struct finding *finding, const struct analysis *analysis, uint
 }
 
 static void find_small(const struct analysis *analysis, const struct gpu_calls *calls,
-		       const struct copies *copies, struct findings *findings)
+		       const struct calls_of_process *copies, struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_gpu_small_copies);
 	const struct activity *activity;
 	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
 
 	finding.severity = finding_cost(analysis->rows, copies->ns);
-	if (!copies->count ||
-	    (double)copies->count < SMALL_RATE * finding_seconds(analysis->rows) ||
-	    copies->bytes / copies->count >= SMALL_BYTES || finding.severity < TIME_PERCENT ||
+	if (!copies->copies ||
+	    (double)copies->copies < SMALL_RATE * finding_seconds(analysis->rows) ||
+	    copies->bytes / copies->copies >= SMALL_BYTES || finding.severity < TIME_PERCENT ||
 	    !begin(&finding, analysis, copies->process, &activity))
 		return;
 	finding.cost = finding.severity;
 	finding_say(finding.cause, "copies little at a time to or from its GPU: %s on average",
-		    human_bytes(a, copies->bytes / copies->count));
+		    human_bytes(a, copies->bytes / copies->copies));
 	say_place(&finding, analysis, calls, copies->process, PKBPF_GPU_COPY);
-	finding_say(finding.evidence, "%s of %s took %s", human_counted(a, copies->count, "copies"),
-		    human_bytes(b, copies->bytes), human_time(c, copies->ns));
+	finding_say(finding.evidence, "%s of %s took %s but for the slowest",
+		    human_counted(a, copies->copies, "copies"), human_bytes(b, copies->bytes),
+		    human_time(c, copies->ns));
 	finding_say(finding.next, "copy many values at once; a large copy costs about as much as a "
 				  "small one until some ten KiB");
 	findings_offer(findings, &finding);
 }
 
 static void find_blocking(const struct analysis *analysis, const struct gpu_calls *calls,
-			  const struct copies *copies, struct findings *findings)
+			  const struct calls_of_process *copies, struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_gpu_copies_block);
 	const struct activity *activity;
@@ -172,51 +176,90 @@ static void find_blocking(const struct analysis *analysis, const struct gpu_call
 	finding_say(finding.cause, "is blocked by asynchronous copies: %s each",
 		    human_time(a, copies->queued_ns / copies->queued));
 	say_place(&finding, analysis, calls, copies->process, PKBPF_GPU_COPY);
-	finding_say(finding.evidence, "%s of %s took %s", human_counted(a, copies->queued, "calls"),
-		    human_bytes(b, copies->queued_bytes), human_time(c, copies->queued_ns));
+	finding_say(finding.evidence, "%s of %s took %s but for the slowest",
+		    human_counted(a, copies->queued, "calls"), human_bytes(b, copies->queued_bytes),
+		    human_time(c, copies->queued_ns));
 	finding_say(finding.next, "from and to pageable memory they wait: pin it (cudaMallocHost, "
 				  "pin_memory=True)");
 	findings_offer(findings, &finding);
 }
 
-/* GPU time by its driver: of this process, which may not be known. */
+struct launch_time {
+	const struct resource_rows *rows;
+	uint64_t periods;
+};
+
+static void add_launch(void *context, const struct row_weight *weight)
+{
+	struct launch_time *time = context;
+
+	if (finding_stack_has(time->rows, weight, gpu_call_launches))
+		time->periods += weight->stack.weight;
+}
+
+/* CPU time below calls that launch, by samples. */
+static uint64_t launch_cpu_ns(const struct analysis *analysis, const struct activity *activity)
+{
+	uint32_t frequency_hz = profile_info_read(analysis->rows->profile)->frequency_hz;
+	struct launch_time time = {.rows = analysis->rows};
+
+	if (!frequency_hz)
+		return 0;
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_launch, &time);
+	return human_whole((double)time.periods * 1e9 / frequency_hz);
+}
+
+/* A GPU that is waited for has enough to do, however many launches there are. GPU time by its
+ * driver: of this process, which may not be known. */
+static bool may_be_launch_bound(const struct analysis *analysis, const struct activity *activity,
+				uint64_t launches)
+{
+	const unsigned int needed = ROW_HAS_GPU_TIME | ROW_HAS_WAITS | ROW_HAS_SAMPLES;
+	const struct resource_row *sum = &activity->group->sum;
+
+	return (sum->known & needed) == needed && activity->group->count == 1 &&
+	       sum->gpu.share < LAUNCH_BUSY && sum->gpu.time_ns / launches < LAUNCH_NS &&
+	       finding_cost(analysis->rows, sum->gpu.state_ns) < WAITS_PERCENT;
+}
+
 static void find_launch_bound(const struct analysis *analysis, const struct gpu_calls *calls,
-			      uint32_t process, uint64_t launches, struct findings *findings)
+			      const struct calls_of_process *sums, struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_gpu_launch_bound);
-	double seconds = finding_seconds(analysis->rows);
+	double seconds = finding_seconds(analysis->rows), launching;
 	const struct activity *activity;
-	const struct resource_row *sum;
+	uint64_t cpu_ns;
 	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
 
-	if (seconds <= 0 || (double)launches < LAUNCH_RATE * seconds ||
-	    !begin(&finding, analysis, process, &activity))
+	if (seconds <= 0 || (double)sums->launches < LAUNCH_RATE * seconds ||
+	    !begin(&finding, analysis, sums->process, &activity) ||
+	    !may_be_launch_bound(analysis, activity, sums->launches))
 		return;
-	sum = &activity->group->sum;
-	if (!(sum->known & ROW_HAS_GPU_TIME) || activity->group->count != 1 ||
-	    sum->gpu.share >= LAUNCH_BUSY || sum->gpu.time_ns / launches >= LAUNCH_NS ||
-	    finding_cost(analysis->rows, activity->on_cpu_ns) < COMPUTE_PERCENT)
+	cpu_ns = launch_cpu_ns(analysis, activity);
+	launching = finding_cost(analysis->rows, cpu_ns);
+	if (launching < COMPUTE_PERCENT)
 		return;
-	finding.severity = 100 - sum->gpu.share;
+	finding.severity = 100 - activity->group->sum.gpu.share;
 	finding_say(finding.cause, "cannot launch fast enough for its GPU: %s a second",
-		    human_counted(a, (uint64_t)((double)launches / seconds), "launches"));
-	say_place(&finding, analysis, calls, process, PKBPF_GPU_LAUNCH);
-	finding_say(finding.evidence, "%s of CPU time and %s of GPU time for each of %s",
-		    human_time(a, activity->on_cpu_ns / launches),
-		    human_time(b, sum->gpu.time_ns / launches),
-		    human_counted(c, launches, "launches"));
+		    human_counted(a, (uint64_t)((double)sums->launches / seconds), "launches"));
+	say_place(&finding, analysis, calls, sums->process, PKBPF_GPU_LAUNCH);
+	finding_say(finding.evidence,
+		    "launches take %.0f %% of one CPU: %s of CPU time and %s of GPU time for each "
+		    "of %s",
+		    launching, human_time(a, cpu_ns / sums->launches),
+		    human_time(b, activity->group->sum.gpu.time_ns / sums->launches),
+		    human_counted(c, sums->launches, "launches"));
 	finding_say(finding.next, "larger or fused kernels, or graphs (CUDA graphs, "
 				  "torch.compile)");
 	findings_offer(findings, &finding);
 }
 
-/* Is it the first sum of its process? */
-static bool is_first(const struct gpu_calls *calls, size_t at)
+static int by_process(const void *left, const void *right)
 {
-	for (size_t i = 0; i < at; i++)
-		if (calls->sums[i]->process == calls->sums[at]->process)
-			return false;
-	return true;
+	const struct gpu_call *a = *(const struct gpu_call *const *)left,
+			      *b = *(const struct gpu_call *const *)right;
+
+	return (a->process > b->process) - (a->process < b->process);
 }
 
 void find_gpu_calls(const struct analysis *analysis, struct findings *findings)
@@ -226,23 +269,24 @@ void find_gpu_calls(const struct analysis *analysis, struct findings *findings)
 
 	if (!profile_gpu_calls(profile)->items.count || gpu_calls_make(&calls, profile))
 		return;
-	for (size_t i = 0; i < calls.sum_count; i++) {
-		uint32_t process = calls.sums[i]->process;
-		struct copies copies;
-		uint64_t launches = 0;
+	/* The order by time is of no use here. */
+	qsort(calls.sums, calls.sum_count, sizeof(*calls.sums), by_process);
+	for (size_t i = 0; i < calls.sum_count;) {
+		struct calls_of_process sums = {.process = calls.sums[i]->process};
 
-		if (!is_first(&calls, i))
-			continue;
-		for (size_t j = i; j < calls.sum_count; j++)
-			if (calls.sums[j]->process == process &&
-			    calls.sums[j]->group == PKBPF_GPU_LAUNCH)
-				launches += calls.sums[j]->count;
-		copies = copies_of(profile, &calls, process);
-		find_small(analysis, &calls, &copies, findings);
-		find_blocking(analysis, &calls, &copies, findings);
-		find_launch_bound(analysis, &calls, process, launches, findings);
+		for (; i < calls.sum_count && calls.sums[i]->process == sums.process; i++)
+			add_call(&sums, profile, calls.sums[i]);
+		find_small(analysis, &calls, &sums, findings);
+		find_blocking(analysis, &calls, &sums, findings);
+		find_launch_bound(analysis, &calls, &sums, findings);
 	}
 	gpu_calls_done(&calls);
+}
+
+/* Host memory that a GPU can reach ("cudaMallocHost", "hipHostMalloc") is not the device's. */
+static bool is_of_host(const struct profile *profile, const struct gpu_call *call)
+{
+	return strstr(profile_string(profile, call->function), "Host") != NULL;
 }
 
 void finding_gpu_say_live(struct finding *finding, const struct analysis *analysis, uint32_t pid)
@@ -260,6 +304,7 @@ void finding_gpu_say_live(struct finding *finding, const struct analysis *analys
 			process_table_by_id(profile_processes(profile), call->process);
 
 		if (call->group != PKBPF_GPU_ALLOC || !gpu_call_live_bytes(call) ||
+		    is_of_host(profile, call) ||
 		    (pid && (!process_has_pid(process) || process->pid != pid)))
 			continue;
 		if (!most || gpu_call_live_bytes(call) > gpu_call_live_bytes(most))

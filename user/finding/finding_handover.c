@@ -110,21 +110,21 @@ bool find_handover(const struct analysis *analysis, const struct activity *activ
 
 	if (!activity->has_waits || seconds <= 0 || waits < HANDOVERS_PER_SECOND * seconds)
 		return false;
-	work_ns = (double)activity->on_cpu_ns / waits;
+	work_ns = (double)activity->cpu_ns / waits;
 	cost_ns = (double)SWITCH_NS * waits;
 	if (work_ns >= HANDOVER_WORK_NS)
 		return false;
-	if (cost_ns > (double)activity->on_cpu_ns)
-		cost_ns = (double)activity->on_cpu_ns;
+	if (cost_ns > (double)activity->cpu_ns)
+		cost_ns = (double)activity->cpu_ns;
 	/* The wake-ups of each other are their run-queue waits as well. */
-	finding.severity = finding_percent(cost_ns, (double)activity->on_cpu_ns);
+	finding.severity = finding_percent(cost_ns, (double)activity->cpu_ns);
 	if (finding.severity > finding_severity(analysis->rows, activity->active_ns))
 		finding.severity = finding_severity(analysis->rows, activity->active_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return false;
 	/* Switches that take most of the CPU time explain all of it. */
-	finding.cost = finding_cost(analysis->rows, 2 * cost_ns >= (double)activity->on_cpu_ns
-							    ? activity->on_cpu_ns
+	finding.cost = finding_cost(analysis->rows, 2 * cost_ns >= (double)activity->cpu_ns
+							    ? activity->cpu_ns
 							    : (uint64_t)cost_ns);
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "hands over without end: its threads wake each other for a few "

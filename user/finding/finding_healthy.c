@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "rows/human.h"
-#include "finding/finding_rules.h"
+#include "finding/finding_gpu.h"
 #include "finding/waker.h"
 
 /* Of wall time, to be named. */
@@ -185,8 +185,8 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 		     struct findings *findings)
 {
 	struct finding finding = finding_new(FINDING_RULE_healthy);
-	const struct wait_choice programs = {.programs_only = true};
-	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	const struct wait_choice computes = finding_computes(analysis);
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &computes};
 	double cpu = finding_percent((double)activity->on_cpu_ns, (double)activity->wall_ns);
 	char place[FINDING_PART_SIZE] = "";
 
@@ -225,20 +225,20 @@ static void find_quiet_host(const struct analysis *analysis, struct findings *fi
 	if (rows->busy_percent < 0)
 		return;
 	for (size_t i = 0; i < analysis->count; i++)
-		if (!most || analysis->activities[i].on_cpu_ns > most->on_cpu_ns)
+		if (!most || analysis->activities[i].cpu_ns > most->cpu_ns)
 			most = &analysis->activities[i];
 	finding.is_alarm = false;
 	finding.tier = FINDING_HEALTHY;
 	finding.severity = LEAST_SEVERITY;
 	finding_say(finding.cause, "nothing limits a process of this machine");
 	finding_say(finding.evidence, "CPUs %.0f %% busy", rows->busy_percent);
-	if (most && most->on_cpu_ns) {
+	if (most && most->cpu_ns) {
 		finding_say(finding.evidence, ", most CPU time%s: ",
 			    profile_info_read(rows->profile)->own_pid ? " beside pkbpf" : "");
 		finding_say_group(finding.evidence, most->group);
 		finding_say(
 			finding.evidence, " (%.0f %%)",
-			finding_percent((double)most->on_cpu_ns, (double)rows->total.cpu.total_ns));
+			finding_percent((double)most->cpu_ns, (double)rows->total.cpu.total_ns));
 	}
 	findings_offer(findings, &finding);
 }

@@ -135,15 +135,17 @@
 	    "5 % of the time for heat, a fifth for power: at full load that is normal",            \
 	    "why clocks are low, by the driver once a second")                                     \
 	ROW(gpu_spinning, "CPU time goes to spinning for a GPU", "a fifth of a CPU",               \
-	    "CPU samples below calls of CUDA and HIP that wait for a GPU")                         \
+	    "CPU samples below calls of CUDA and HIP that only wait (Synchronize)")                \
 	ROW(gpu_idle, "a GPU has little to do while its process does something else",              \
-	    "less than half busy, and waited for less than half of the time",                      \
+	    "less than half busy, waited for less than half of the time, and a fifth of the "      \
+	    "time in one other thing",                                                             \
 	    "utilization by the driver, of a device that one process uses; time of its threads "   \
 	    "below calls that wait for a GPU")                                                     \
 	ROW(gpu_launch_bound, "kernels are shorter than their launches",                           \
-	    "5,000 launches per second of less than 50 us of GPU time, half of a CPU in their "    \
-	    "process, and a GPU less than 70 % busy",                                              \
-	    "launches counted (--gpu-calls), CPU time, and GPU time of the process by the driver") \
+	    "5,000 launches per second of less than 50 us of GPU time, half of a CPU in them, "    \
+	    "hardly a wait for the GPU, and a GPU less than 70 % busy",                            \
+	    "launches counted (--gpu-calls), CPU samples below them, and GPU time of the "         \
+	    "process by the driver")                                                               \
 	ROW(gpu_small_copies, "many small copies to or from a GPU",                                \
 	    "1,000 per second below 16 KiB on average, which take 5 % of the time",                \
 	    "copies counted, with bytes and time (--gpu-calls)")                                   \

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "rows/gpu_call.h"
 
 struct told {
 	const char
@@ -298,6 +299,9 @@ static enum wait_class of_function(const struct function *function)
 	size_t count = ARRAY_SIZE(in_program);
 	enum wait_class class = WAIT_CLASS_OTHER;
 
+	/* Below it there are locks of the driver's library, which others do not hold. */
+	if (function->mark == FUNCTION_PLAIN && gpu_call_waits(function))
+		return WAIT_CLASS_GPU;
 	if (function->mark == FUNCTION_KERNEL) {
 		told = in_kernel;
 		count = ARRAY_SIZE(in_kernel);

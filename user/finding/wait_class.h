@@ -89,7 +89,8 @@
 	ROW(PG_WAL, "fsync_bound", "waits for another session's WAL flush (fsync)",                \
 	    "commit in larger transactions, or put the WAL on a faster device")                    \
 	ROW(PG_REPLICA, "peer_bound", "waits for a synchronous replica", NULL)                     \
-	ROW(PG_SLEEP, NULL, "sleeps (pg_sleep)", NULL)
+	ROW(PG_SLEEP, NULL, "sleeps (pg_sleep)", NULL)                                             \
+	ROW(GPU, NULL, "waits for a GPU", NULL)
 
 enum wait_class {
 #define ROW(name, rule, cause, next) WAIT_CLASS_##name,

@@ -21,6 +21,7 @@
 #define NAME   "train"
 
 static struct fake_profile fake;
+static uint64_t run_leaf = ACCOUNT_APPEND;
 
 /* A program that computes for so long, as many samples in a call that waits for a GPU, and sleeps
  * there; the rest it waits for a disk. */
@@ -32,7 +33,7 @@ static void begin(uint64_t run_ns, uint64_t spin_ns, uint64_t sleep_ns, uint64_t
 				       .pid = PID, .comm = NAME, .run_ns = run_ns + spin_ns});
 	account_on_cpu(&fake, PID, NAME, run_ns + spin_ns);
 	account_samples(&fake, PID, NAME, run_ns / (10 * MS) * 99 / 100,
-			FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+			FAKE_IPS(run_leaf, ACCOUNT_MAIN));
 	account_samples(&fake, PID, NAME, spin_ns / (10 * MS) * 99 / 100,
 			FAKE_IPS(ACCOUNT_GPU_WAIT, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	if (sleep_ns)
@@ -115,7 +116,34 @@ static void spinning_is_named_with_its_call(void **state)
 	begin(6 * SECOND, SECOND, 0, 0);
 	findings = end();
 	assert_null(finding_of(&findings, "gpu_spinning"));
-	assert_non_null(finding_of(&findings, "cpu_bound"));
+	/* The share and the place are those of computing. */
+	assert_says(&findings, "cpu_bound", "computes: 60 % of one CPU");
+	assert_says(&findings, "cpu_bound", "list_append");
+	(void)state;
+}
+
+/* Half of the CPU time in each: the place is not where it spins. */
+static void computing_is_told_from_spinning(void **state)
+{
+	struct findings findings;
+
+	begin(5 * SECOND, 6 * SECOND, 0, 0);
+	findings = end();
+	assert_says(&findings, "cpu_bound", "list_append");
+	assert_null(strstr(finding_of(&findings, "cpu_bound")->text, "cudaStreamSynchronize"));
+	(void)state;
+}
+
+static void copies_do_not_spin(void **state)
+{
+	struct findings findings;
+
+	run_leaf = ACCOUNT_GPU_COPY;
+	begin(6 * SECOND, 0, 0, 0);
+	findings = end();
+	run_leaf = ACCOUNT_APPEND;
+	assert_null(finding_of(&findings, "gpu_spinning"));
+	assert_says(&findings, "cpu_bound", "cudaMemcpy");
 	(void)state;
 }
 
@@ -129,10 +157,19 @@ static void an_idle_gpu_is_explained_by_its_process(void **state)
 	findings = end();
 	assert_says(&findings, "gpu_idle",
 		    "train 5: leaves GPU 0000:3b:00.0 idle for 69 % of the time");
-	assert_says(&findings, "gpu_idle", "meanwhile it waits for block I/O for 7.00 s");
+	assert_says(&findings, "gpu_idle",
+		    "meanwhile it waits for block I/O: 7.00 s of all its threads");
 	assert_says(&findings, "gpu_idle", "exec_query");
 	/* The GPU is what it waits for. */
 	begin(SECOND, 0, 8 * SECOND, 0);
+	add_device(device_of("0000:3b:00.0", 31));
+	add_user(PID, 3 * SECOND, GIB);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_idle"));
+	/* A server without requests: nothing keeps it from giving work. */
+	begin(SECOND, 0, SECOND, 0);
+	account_waits(&fake, PID, NAME, PKBPF_WAIT_SLEEP, 100, 7 * SECOND / 100, 3,
+		      FAKE_IPS(ACCOUNT_EPOLL), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	add_device(device_of("0000:3b:00.0", 31));
 	add_user(PID, 3 * SECOND, GIB);
 	findings = end();
@@ -144,6 +181,26 @@ static void an_idle_gpu_is_explained_by_its_process(void **state)
 	add_user(PID + 1, 3 * SECOND, GIB);
 	findings = end();
 	assert_null(finding_of(&findings, "gpu_idle"));
+	(void)state;
+}
+
+/* Locks of the driver's library below a call that waits for a GPU are that wait. */
+static void a_lock_below_a_gpu_wait_is_none(void **state)
+{
+	struct findings findings;
+
+	for (int below = 0; below < 2; below++) {
+		begin(SECOND, 0, SECOND, 0);
+		account_waits(&fake, PID, NAME, PKBPF_WAIT_SLEEP, 100, 7 * SECOND / 100, 3,
+			      FAKE_IPS(ACCOUNT_FUTEX),
+			      below ? FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_GPU_WAIT, ACCOUNT_MAIN)
+				    : FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_QUERY, ACCOUNT_MAIN));
+		findings = end();
+		if (below)
+			assert_null(finding_of(&findings, "lock_bound"));
+		else
+			assert_non_null(finding_of(&findings, "lock_bound"));
+	}
 	(void)state;
 }
 
@@ -199,21 +256,98 @@ static void throttling_by_heat_is_an_alarm(void **state)
 	(void)state;
 }
 
+static struct gpu_device like(const char *id, unsigned int busy_percent, const char *name,
+			      uint64_t memory)
+{
+	struct gpu_device device = device_of(id, busy_percent);
+
+	snprintf(device.name, sizeof(device.name), "%s", name);
+	device.memory_total = memory;
+	return device;
+}
+
+static struct findings beside(struct gpu_device one, struct gpu_device other)
+{
+	begin(SECOND, 0, 0, 0);
+	add_device(one);
+	add_device(other);
+	return end();
+}
+
 static void a_gpu_without_work_beside_a_busy_one(void **state)
 {
-	struct findings findings;
+	struct findings findings =
+		beside(like("0000:3b:00.0", 90, "A100", GIB), like("0000:af:00.0", 4, "A100", GIB));
 
-	begin(SECOND, 0, 0, 0);
-	add_device(device_of("0000:3b:00.0", 90));
-	add_device(device_of("0000:af:00.0", 0));
-	findings = end();
 	assert_says(&findings, "gpu_unused",
-		    "GPU 0000:3b:00.0: is 90 % busy while 1 like it does nothing");
-	begin(SECOND, 0, 0, 0);
-	add_device(device_of("0000:3b:00.0", 90));
-	add_device(device_of("0000:af:00.0", 60));
-	findings = end();
+		    "GPU 0000:3b:00.0: is 90 % busy while 1 like it is less than 5 % busy");
+	findings = beside(like("0000:3b:00.0", 90, "A100", GIB),
+			  like("0000:af:00.0", 60, "A100", GIB));
 	assert_null(finding_of(&findings, "gpu_unused"));
+	/* Nothing shows that they are equal: one in the processor beside a card has no name. */
+	findings = beside(like("0000:3b:00.0", 90, "", GIB), like("0000:af:00.0", 0, "", GIB));
+	assert_null(finding_of(&findings, "gpu_unused"));
+	findings = beside(like("0000:3b:00.0", 90, "A100", GIB),
+			  like("0000:af:00.0", 0, "A100", 2 * GIB));
+	assert_null(finding_of(&findings, "gpu_unused"));
+	findings = beside(like("0000:3b:00.0", 90, "A100", 0), like("0000:af:00.0", 0, "A100", 0));
+	assert_null(finding_of(&findings, "gpu_unused"));
+	(void)state;
+}
+
+/* Each of the same length but for the slowest. */
+static void send_slowest(const char *function, uint64_t count, uint64_t each_bytes,
+			 uint64_t each_ns, uint64_t max_ns)
+{
+	send_call(function, (struct pkbpf_event_gpu_call){.group = PKBPF_GPU_COPY,
+							  .what = PKBPF_GPU_SUM,
+							  .detail = PKBPF_GPU_HOST_TO_DEVICE,
+							  .count = count,
+							  .bytes = count * each_bytes,
+							  .ns = (count - 1) * each_ns + max_ns,
+							  .max_ns = max_ns});
+}
+
+static void send_alive(const char *function, uint64_t bytes)
+{
+	send_call(function, (struct pkbpf_event_gpu_call){.group = PKBPF_GPU_ALLOC,
+							  .what = PKBPF_GPU_STACK,
+							  .count = 1,
+							  .samples = 1,
+							  .bytes = bytes});
+}
+
+static struct findings full(const char *function, unsigned int devices)
+{
+	struct gpu_device device = device_of("0000:3b:00.0", 90);
+
+	device.memory_total = 16 * GIB;
+	device.memory_peak = 16 * GIB - GIB / 4;
+	begin(SECOND, 0, 0, 0);
+	add_device(device);
+	add_user(PID, SECOND, 15 * GIB);
+	for (unsigned int i = 1; i < devices; i++) {
+		struct gpu_process process = {.pid = PID, .device = i, .busy_of_ns = 1};
+
+		add_device(device_of("0000:af:00.0", 0));
+		assert_int_equal(gpu_list_add_process(profile_gpus(fake.profile), &process), 0);
+	}
+	send_alive(function, 9 * GIB);
+	return end();
+}
+
+static void memory_of_its_only_device_has_its_place(void **state)
+{
+	struct findings findings = full("cudaMalloc", 1);
+
+	assert_says(&findings, "gpu_memory_low", "9.00 GiB alive are allocated there");
+	/* Memory of the host, or of which device is not known. */
+	findings = full("cudaMallocHost", 1);
+	assert_non_null(finding_of(&findings, "gpu_memory_low"));
+	assert_null(strstr(finding_of(&findings, "gpu_memory_low")->text, "alive"));
+	findings = full("cudaMalloc", 2);
+	assert_non_null(finding_of(&findings, "gpu_memory_low"));
+	assert_null(strstr(finding_of(&findings, "gpu_memory_low")->text, "alive"));
 	(void)state;
 }
 
@@ -263,9 +397,31 @@ static void asynchronous_copies_that_block_are_found(void **state)
 	(void)state;
 }
 
-static struct findings launch(uint64_t count, uint64_t gpu_ns)
+/* The first call makes the context. */
+static void the_slowest_copy_proves_nothing(void **state)
 {
-	begin(8 * SECOND, 0, 0, 0);
+	struct findings findings;
+
+	begin(SECOND, 0, 0, 0);
+	send_slowest("cudaMemcpyAsync", 1000, 4 << 20, 10000, 2 * SECOND);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_copies_block"));
+	begin(SECOND, 0, 0, 0);
+	send_slowest("cudaMemcpy", 20000, 256, 10000, SECOND);
+	findings = end();
+	assert_null(finding_of(&findings, "gpu_small_copies"));
+	begin(SECOND, 0, 0, 0);
+	send_slowest("cudaMemcpyAsync", 1000, 4 << 20, 2 * MS, 2 * SECOND);
+	findings = end();
+	assert_says(&findings, "gpu_copies_block", "2.00 ms each");
+	(void)state;
+}
+
+static struct findings launch(uint64_t leaf, uint64_t count, uint64_t gpu_ns, uint64_t sleep_ns)
+{
+	run_leaf = leaf;
+	begin(8 * SECOND, 0, sleep_ns, 0);
+	run_leaf = ACCOUNT_APPEND;
 	add_device(device_of("0000:3b:00.0", 30));
 	add_user(PID, gpu_ns, GIB);
 	send_call("cudaLaunchKernel", (struct pkbpf_event_gpu_call){.group = PKBPF_GPU_LAUNCH,
@@ -278,15 +434,21 @@ static struct findings launch(uint64_t count, uint64_t gpu_ns)
 
 static void short_kernels_are_found(void **state)
 {
-	struct findings findings = launch(400000, 3 * SECOND);
+	struct findings findings = launch(ACCOUNT_GPU_LAUNCH, 400000, 3 * SECOND, 0);
 
 	assert_says(&findings, "gpu_launch_bound",
 		    "train 5: cannot launch fast enough for its GPU");
-	assert_says(&findings, "gpu_launch_bound", "20.0 us of CPU time and 7.50 us of GPU time");
+	assert_says(&findings, "gpu_launch_bound", "launches take 80 % of one CPU: 20.0 us");
+	assert_says(&findings, "gpu_launch_bound", "and 7.50 us of GPU time");
 	/* Few launches, and long ones. */
-	findings = launch(4000, 3 * SECOND);
+	findings = launch(ACCOUNT_GPU_LAUNCH, 4000, 3 * SECOND, 0);
 	assert_null(finding_of(&findings, "gpu_launch_bound"));
-	findings = launch(400000, 9 * SECOND);
+	findings = launch(ACCOUNT_GPU_LAUNCH, 400000, 9 * SECOND, 0);
+	assert_null(finding_of(&findings, "gpu_launch_bound"));
+	/* It computes something else, or another thread waits for the GPU. */
+	findings = launch(ACCOUNT_APPEND, 400000, 3 * SECOND, 0);
+	assert_null(finding_of(&findings, "gpu_launch_bound"));
+	findings = launch(ACCOUNT_GPU_LAUNCH, 400000, 3 * SECOND, 3 * SECOND);
 	assert_null(finding_of(&findings, "gpu_launch_bound"));
 	(void)state;
 }
@@ -295,6 +457,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spinning_is_named_with_its_call),
+		cmocka_unit_test(computing_is_told_from_spinning),
+		cmocka_unit_test(copies_do_not_spin),
+		cmocka_unit_test(a_lock_below_a_gpu_wait_is_none),
+		cmocka_unit_test(memory_of_its_only_device_has_its_place),
+		cmocka_unit_test(the_slowest_copy_proves_nothing),
 		cmocka_unit_test(an_idle_gpu_is_explained_by_its_process),
 		cmocka_unit_test(full_memory_names_who_has_it),
 		cmocka_unit_test(throttling_by_heat_is_an_alarm),
