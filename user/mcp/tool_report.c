@@ -130,9 +130,13 @@ static void write_row(const json_t *row, struct mcp_answer *answer)
 {
 	static const struct {
 		const char *name, *path;
-	} times[] = {{"run queue", "waiting.runqueue_ns"}, {"sleep", "offcpu.sleep_ns"},
-		     {"disk wait", "offcpu.disk_ns"},	   {"D state", "offcpu.uninterruptible_ns"},
-		     {"stopped", "offcpu.stopped_ns"},	   {"longest wait", "offcpu.max_ns"}},
+	} times[] = {{"run queue", "waiting.runqueue_ns"},
+		     {"sleep", "offcpu.sleep_ns"},
+		     {"GPU wait", "gpu.state_ns"},
+		     {"disk wait", "offcpu.disk_ns"},
+		     {"D state", "offcpu.uninterruptible_ns"},
+		     {"stopped", "offcpu.stopped_ns"},
+		     {"longest wait", "offcpu.max_ns"}},
 	  bytes[] = {{"read", "storage.read_bytes"},
 		     {"written", "storage.written_bytes"},
 		     {"RSS", "memory.rss_bytes"},

@@ -50,8 +50,11 @@ static bool disk_share(const struct resource_rows *rows, const struct resource_r
 static bool sleep_share(const struct resource_rows *rows, const struct resource_row *row,
 			double *ret_value)
 {
+	/* Where waits for a GPU are a state of their own, what sleeps there is asleep here. */
+	uint64_t gpu_ns = row->gpu.state_ns ? row->gpu.wait_ns : 0;
+
 	(void)rows;
-	return wall_share(row, row->waits.sleep_ns, ret_value);
+	return wall_share(row, row->waits.sleep_ns + gpu_ns, ret_value);
 }
 
 static bool faults(const struct resource_rows *rows, const struct resource_row *row,
@@ -129,8 +132,8 @@ static const struct top_column columns[] = {
 	 TOP_UNIT_PERCENT, 6, .value = runqueue_share},
 	{"DISK%", "share of the threads' time in disk wait and D state", TOP_UNIT_PERCENT, 6,
 	 .value = disk_share},
-	{"SLEEP%", "share of the threads' time asleep", TOP_UNIT_PERCENT, 6, .value = sleep_share,
-	 .expendable = 10},
+	{"SLEEP%", "share of the threads' time asleep, GPU waits as well", TOP_UNIT_PERCENT, 6,
+	 .value = sleep_share, .expendable = 10},
 	{"READ/s", "bytes read from block devices", TOP_UNIT_BYTES, 7, .value = bytes_read,
 	 .is_rate = true, .expendable = 5},
 	{"WRIT/s", "bytes written to block devices", TOP_UNIT_BYTES, 7, .value = bytes_written,

@@ -49,6 +49,7 @@ static const char *const figure_names[METRIC_FIGURES] = {
 	"memory.heap_growth",
 	"gpu.time",
 	"gpu.memory",
+	"gpu.state",
 };
 
 static bool is_gauge(const char *name)

@@ -12,7 +12,7 @@
 #include "web/peer_metrics.h"
 #include "web/region_metrics.h"
 
-#define METRIC_FIGURES	 30
+#define METRIC_FIGURES	 31
 #define METRIC_NAME_SIZE 129
 
 struct metric_group {
