@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "profile/function_table.h"
 #include "profile/account/wait_state.h"
+#include "rows/gpu_call.h"
 #include "rows/human.h"
 #include "report/text_rows.h"
 #include "report/text_sections.h"
@@ -187,6 +188,19 @@ static bool is_worth_showing(const struct text_report *report, const struct wait
 	       !resource_usage_known(profile_resources(report->profile));
 }
 
+/* Out of memory: no. */
+static bool has_gpu_waits(const struct profile *profile)
+{
+	const struct function_table_options options = {.merge = true};
+	_cleanup_(function_table_free_cleanup) struct function_table *functions =
+		function_table_new(profile, &options);
+
+	for (size_t i = 0; functions && i < function_table_count(functions); i++)
+		if (gpu_call_waits(function_table_get(functions, (uint32_t)i)))
+			return true;
+	return false;
+}
+
 static int write_states(const struct text_report *report, const struct waits *waits, size_t shown)
 {
 	int err;
@@ -194,6 +208,9 @@ static int write_states(const struct text_report *report, const struct waits *wa
 	text_heading(report, "Thread states by process, by context switches (sum of all threads)");
 	err = write_times(report, waits, shown);
 	text_more(report, waits->count - shown, "processes");
+	if (has_gpu_waits(report->profile))
+		text_wrap(report->out, report->width, " ", 1,
+			  "On-CPU and sleep include GPU waits here.");
 	if (report->options->details || !adds_up(waits))
 		write_check(report, waits);
 	return err;
