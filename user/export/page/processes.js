@@ -13,6 +13,7 @@ const COLUMNS = [
 	["queue", "Run queue", "c1", row => at(row, "waiting", "runqueue_ns"), addUp, time],
 	["disk", "Disk wait", "c1", row => at(row, "offcpu", "disk_ns"), addUp, time],
 	["sleep", "Sleep", "c2", row => at(row, "offcpu", "sleep_ns"), addUp, time],
+	["gpu", "GPU wait", "c2", row => at(row, "gpu", "state_ns"), addUp, time],
 	["p99", "I/O p99", "c2", row => at(row, "blockio", "p99_ns"), larger, time, "of joined rows the largest of their p99: theirs together is no larger"],
 	["read", "Read", "c3", row => at(row, "blockio", "read_bytes"), addUp, bytes],
 	["written", "Written", "c2", row => at(row, "blockio", "written_bytes"), addUp, bytes],
@@ -87,9 +88,11 @@ function joinRows() {
 	return [...groups.values()];
 }
 
-const STATES = [["on", "on-CPU", "on"], ["queue", "run queue", "rq"], ["disk", "disk wait", "dk"], ["sleep", "sleep", "sl"]];
+const STATES = [["on", "on-CPU", "on"], ["queue", "run queue", "rq"], ["disk", "disk wait", "dk"], ["sleep", "sleep", "sl"], ["gpu", "GPU wait", "gp"]];
+/* Without a wait for a GPU there is no such state. */
+const shownStates = () => state.bars === "wall" ? STATES.filter(([key]) => key !== "gpu" || profile.report.rows.some(row => at(row, "gpu", "state_ns"))) : STATES.slice(0, 3);
 function stateBar(group, largest) {
-	const states = state.bars === "wall" ? STATES : STATES.slice(0, 3), whole = state.bars === "wall" ? group.active + (group.sleep || 0) : largest;
+	const states = shownStates(), whole = state.bars === "wall" ? group.active + (group.sleep || 0) + (group.gpu || 0) : largest;
 	let left = 0;
 	const parts = states.map(([key, , color]) => {
 		const width = 100 * (group[key] || 0) / (whole || 1), part = width > .2 ? el("i", {style: `left:${left.toFixed(2)}%;width:calc(${width.toFixed(2)}% - ${width > 2 ? 1 : 0}px);background:var(--s-${color})`}) : null;
@@ -141,7 +144,7 @@ function showProcesses() {
 	fill("processes", head("processes", by === "label" ? "Labels" : by === "region" ? "Regions" : "Processes",
 		choice("Rows", Object.entries(title), () => state.by, value => { state.by = value; state.pick = null; }),
 		choice("Bars", [["active", "Active time"], ["wall", "Wall time"]], () => state.bars, value => state.bars = value),
-		el("div", {class: "key"}, (state.bars === "wall" ? STATES : STATES.slice(0, 3)).map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name))),
+		el("div", {class: "key"}, shownStates().map(([, name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name))),
 		el("input", {class: "fld sp", type: "search", placeholder: "Filter rows", value: state.rowFilter, "aria-label": "Filter rows", "data-key": "rows", oninput(event) { state.rowFilter = event.target.value; showProcesses(); }})),
 		el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "vh"}, "Time and resources by " + title[state.by].toLowerCase()),
 			el("thead", {}, el("tr", {}, headCell("name", title[state.by], "l"), hasContainers() ? headCell("container", "Container", "l c3") : null, headCell("active", state.bars === "wall" ? "Thread states" : "Active time", "l"),
