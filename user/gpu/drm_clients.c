@@ -60,7 +60,7 @@ static bool is_time_told(const struct drm_fdinfo *info)
 	return false;
 }
 
-/* NVIDIA's library tells of those of its driver. */
+/* NVIDIA's library has the figures of its driver. */
 static bool has_another_source(const struct drm_fdinfo *info)
 {
 	return strncmp(info->driver, "nvidia", 6) == 0;
@@ -363,7 +363,7 @@ static void take_sum(struct gpu_look *look, const struct engine_sum *sum, uint64
 		if (use)
 			use->busy_ns = busy_ns;
 	} else if (since_ns) {
-		/* Drivers may tell of work when it is done, later than it was. */
+		/* Drivers may report work when it is done, later than it was. */
 		uint32_t permille =
 			busy_ns < since_ns ? (uint32_t)(1000 * busy_ns / since_ns) : 1000;
 

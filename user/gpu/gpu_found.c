@@ -50,7 +50,7 @@ static void name_devices(const struct gpu_look *look, char *text, size_t size)
 
 		text_append(text, size, "%s%s (%s): %s", i ? ", " : "", device->id,
 			    device->driver[0] ? device->driver : "driver unknown",
-			    device->reason[0] ? device->reason : "its driver tells no figures");
+			    device->reason[0] ? device->reason : "its driver has no figures");
 	}
 }
 

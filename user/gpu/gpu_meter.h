@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks at all GPUs of the machine, by whatever tells of them. */
+/* Looks at all GPUs of the machine, by all sources of their figures. */
 #ifndef PKBPF_GPU_GPU_METER_H
 #define PKBPF_GPU_GPU_METER_H
 
@@ -18,7 +18,7 @@ struct gpu_meter *gpu_meter_new(const char *root, struct nvml_keeper *nvml);
  * has no times of use. */
 void gpu_meter_look(struct gpu_meter *meter, uint64_t now_ns, struct gpu_look *ret_look);
 void gpu_meter_free(struct gpu_meter *meter);
-/* Does the machine have a device that drivers of the kernel tell of? */
+/* Does the machine have a device of which drivers of the kernel have figures? */
 bool gpu_meter_has_drm(const char *root);
 /* Is NVIDIA's driver loaded? */
 bool gpu_meter_has_nvidia(const char *root);

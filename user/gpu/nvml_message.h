@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the process that runs NVIDIA's library tells: a packet each for a device, for a process on a
- * device, for the end of a look, and for the end of that process. The library may write anything
+ * Messages of the process that runs NVIDIA's library: a packet each for a device, for a process on
+ * a device, for the end of a look, and for the end of that process. The library may write anything
  * anywhere there, so nothing is believed here: what cannot be is dropped, and counted.
  */
 #ifndef PKBPF_GPU_NVML_MESSAGE_H

@@ -155,8 +155,8 @@ static bool name_of_code(char text[GPU_CALL_TEXT_SIZE], const struct profile *pr
 	return true;
 }
 
-/* Of a name that was too long the symbol of the code may have the rest; a handle tells those with
- * the same beginning apart. */
+/* Of a name that was too long the symbol of the code may have the rest; a handle is different
+ * where the beginning is the same. */
 static void cut_name(char text[GPU_CALL_TEXT_SIZE], const struct profile *profile,
 		     const struct gpu_call *call, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Calls of GPU libraries in the order in which they are told, and words for them. */
+/* Calls of GPU libraries in the order of reports, and words for them. */
 #ifndef PKBPF_ROWS_GPU_CALLS_H
 #define PKBPF_ROWS_GPU_CALLS_H
 

@@ -18,7 +18,7 @@ struct gpu_call {
 	uint32_t process; /* incarnation id */
 	uint32_t group;	  /* enum pkbpf_gpu_group */
 	uint32_t what;	  /* enum pkbpf_gpu_what */
-	/* profile_string(): of the function, without what tells its variants apart; of the kernel,
+	/* profile_string(): of the function, without the suffix of its variant; of the kernel,
 	 * as it was registered: "": not known */
 	uint32_t function, name;
 	uint32_t kernel; /* stack whose only frame is the kernel's host function; or none */

@@ -111,7 +111,7 @@ static void move_to_own_state(struct resource_row *row)
 
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
-	const unsigned int told = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
+	const unsigned int by_driver = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY;
 	struct row_gpu *gpu = &row->gpu;
 	uint64_t ms = gpu->end_ns / NS_PER_MS - gpu->begin_ns / NS_PER_MS;
 
@@ -123,7 +123,7 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 	row->known |= rows->total.known & ROW_HAS_GPU_CALLS;
 	/* Where others use a device, this row's share is known to be none. */
 	if (rows_are_of_processes(rows->by))
-		row->known |= rows->total.known & told;
+		row->known |= rows->total.known & by_driver;
 	if (ms)
 		gpu->memory_bytes = (uint64_t)((double)gpu->kib_ms / (double)ms * (double)KIB);
 	gpu->share = 100 * row_ratio((double)gpu->time_ns, (double)rows->interval_ns);

@@ -9,7 +9,7 @@
 #include "source/regions/region_sites.h"
 
 struct gpu_function {
-	const char *name; /* without what tells its variants apart */
+	const char *name; /* without the suffix of its variant */
 	enum pkbpf_gpu_group group;
 	enum pkbpf_gpu_shape shape;
 	uint32_t way; /* of a copy: enum pkbpf_gpu_way; of a launch: 1: of a driver */
