@@ -123,7 +123,7 @@ static void spinning_is_named_with_its_call(void **state)
 }
 
 /* Half of the CPU time in each: the place is not where it spins. */
-static void computing_is_told_from_spinning(void **state)
+static void computing_is_kept_apart_from_spinning(void **state)
 {
 	struct findings findings;
 
@@ -131,6 +131,25 @@ static void computing_is_told_from_spinning(void **state)
 	findings = end();
 	assert_says(&findings, "cpu_bound", "list_append");
 	assert_null(strstr(finding_of(&findings, "cpu_bound")->text, "cudaStreamSynchronize"));
+	(void)state;
+}
+
+/* Whatever a CPU does, others wait for it. */
+static void spinning_uses_cpus_that_others_want(void **state)
+{
+	struct findings findings;
+
+	account_begin(&fake, KINDS, 19500 * MS, 500 * MS);
+	account_process(&fake,
+			&(struct account_process){.pid = PID, .comm = NAME, .run_ns = 4 * SECOND});
+	account_on_cpu(&fake, PID, NAME, 4 * SECOND);
+	account_samples(&fake, PID, NAME, 297, FAKE_IPS(ACCOUNT_GPU_WAIT, ACCOUNT_MAIN));
+	account_waits(&fake, PID, NAME, PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	findings = end();
+	assert_says(&findings, "cpu_starved", "most of it used by train 5 (100 %)");
+	assert_says(&findings, "gpu_spinning", "30 % of one CPU");
+	assert_null(finding_of(&findings, "cpu_bound"));
 	(void)state;
 }
 
@@ -457,7 +476,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spinning_is_named_with_its_call),
-		cmocka_unit_test(computing_is_told_from_spinning),
+		cmocka_unit_test(computing_is_kept_apart_from_spinning),
+		cmocka_unit_test(spinning_uses_cpus_that_others_want),
 		cmocka_unit_test(copies_do_not_spin),
 		cmocka_unit_test(a_lock_below_a_gpu_wait_is_none),
 		cmocka_unit_test(memory_of_its_only_device_has_its_place),

@@ -238,9 +238,36 @@ static void tables_alone_need_no_minute(void **state)
 	top_slices_done(&slices);
 }
 
+/* Whatever they wait for, threads asleep are asleep. */
+static void sleep_in_calls_of_a_gpu_is_sleep(void **state)
+{
+	const struct top_column *column =
+		top_column_at((size_t)top_column_find("SLEEP%", ROWS_BY_PROCESS));
+	struct resource_rows rows;
+	struct resource_row row;
+	double value;
+
+	memset(&rows, 0, sizeof(rows));
+	memset(&row, 0, sizeof(row));
+	row.known = ROW_HAS_WAITS;
+	row.waits.wall_ns = 100;
+	row.waits.sleep_ns = 20;
+	row.gpu.spin_ns = 30;
+	row.gpu.wait_ns = 40;
+	row.gpu.state_ns = 70;
+	assert_true(top_column_value(column, &rows, &row, &value));
+	assert_int_equal((int)value, 60);
+	/* Without samples it is in sleep already. */
+	row.gpu.state_ns = 0;
+	assert_true(top_column_value(column, &rows, &row, &value));
+	assert_int_equal((int)value, 20);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sleep_in_calls_of_a_gpu_is_sleep),
 		cmocka_unit_test(a_title_is_the_column_of_its_grouping),
 		cmocka_unit_test(each_column_has_something_to_show_and_room_for_its_title),
 		cmocka_unit_test(cells_have_three_digits_and_a_unit),

@@ -104,6 +104,27 @@ static void counters_add_up_over_slices(void **state)
 	assert_true(has("pkbpf_store_lost_windows_total 3"));
 }
 
+/* Sleep does not have it. */
+static void waits_for_a_gpu_have_a_counter(void **state)
+{
+	const unsigned int known = ROW_HAS_GPU_CALLS | ROW_HAS_WAITS | ROW_HAS_SAMPLES;
+
+	(void)state;
+	add("train", 2, 100);
+	rows[0].known |= known;
+	rows[0].gpu.state_ns = 3 * SECOND;
+	end_slice();
+	assert_true(has("pkbpf_gpu_state_seconds_total{container=\"train\"} 3"));
+	/* Without samples it is not known. */
+	metrics_done(&metrics);
+	metrics = (struct metrics){0};
+	add("train", 2, 100);
+	rows[0].known |= known & ~ROW_HAS_SAMPLES;
+	rows[0].gpu.state_ns = 3 * SECOND;
+	end_slice();
+	assert_null(strstr(write_all(false), "gpu_state_seconds_total{"));
+}
+
 static void a_gauge_of_other_is_that_of_its_rows_of_now(void **state)
 {
 	(void)state;
@@ -206,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(counters_add_up_over_slices),
+		TEST(waits_for_a_gpu_have_a_counter),
 		TEST(a_gauge_of_other_is_that_of_its_rows_of_now),
 		TEST(a_group_that_is_not_there_has_no_gauge),
 		TEST(groups_that_have_gone_make_room),
