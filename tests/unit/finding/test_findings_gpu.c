@@ -153,6 +153,27 @@ static void spinning_uses_cpus_that_others_want(void **state)
 	(void)state;
 }
 
+/* Samples of spinning are a part of all: so is their time. */
+static void a_part_of_the_samples_is_as_much_of_all_cpu_time(void **state)
+{
+	struct findings findings;
+
+	account_begin(&fake, KINDS | 1U << PKBPF_PROFILE_FAULTS, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = PID,
+							 .comm = NAME,
+							 .run_ns = 9 * SECOND,
+							 .minor = 900000,
+							 .start_rss_bytes = 64 << 20,
+							 .rss_bytes = 64 << 20});
+	account_kernel_samples(&fake, PID, NAME, 360, FAKE_IPS(ACCOUNT_FAULT),
+			       FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_samples(&fake, PID, NAME, 540, FAKE_IPS(ACCOUNT_GPU_WAIT, ACCOUNT_MAIN));
+	findings = end();
+	assert_non_null(finding_of(&findings, "fault_storm"));
+	assert_in_range((int)(finding_of(&findings, "fault_storm")->cost + 0.5), 35, 37);
+	(void)state;
+}
+
 static void copies_do_not_spin(void **state)
 {
 	struct findings findings;
@@ -478,6 +499,7 @@ int main(void)
 		cmocka_unit_test(spinning_is_named_with_its_call),
 		cmocka_unit_test(computing_is_kept_apart_from_spinning),
 		cmocka_unit_test(spinning_uses_cpus_that_others_want),
+		cmocka_unit_test(a_part_of_the_samples_is_as_much_of_all_cpu_time),
 		cmocka_unit_test(copies_do_not_spin),
 		cmocka_unit_test(a_lock_below_a_gpu_wait_is_none),
 		cmocka_unit_test(memory_of_its_only_device_has_its_place),
