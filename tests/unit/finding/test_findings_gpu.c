@@ -174,6 +174,25 @@ static void a_part_of_the_samples_is_as_much_of_all_cpu_time(void **state)
 	(void)state;
 }
 
+/* Threads that wake each other for moments of work, beside so much spinning. */
+static struct findings handing_over(uint64_t spin_ns)
+{
+	begin(25 * SECOND / 10, spin_ns, 0, 0);
+	account_waits(&fake, PID, NAME, PKBPF_WAIT_SLEEP, 300000, 20000, 3, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	return end();
+}
+
+static void switches_cost_a_part_of_all_cpu_time(void **state)
+{
+	struct findings findings = handing_over(0);
+
+	assert_says(&findings, "handover", "8.3 us on CPU in between");
+	findings = handing_over(6 * SECOND);
+	assert_null(finding_of(&findings, "handover"));
+	(void)state;
+}
+
 static void copies_do_not_spin(void **state)
 {
 	struct findings findings;
@@ -500,6 +519,7 @@ int main(void)
 		cmocka_unit_test(computing_is_kept_apart_from_spinning),
 		cmocka_unit_test(spinning_uses_cpus_that_others_want),
 		cmocka_unit_test(a_part_of_the_samples_is_as_much_of_all_cpu_time),
+		cmocka_unit_test(switches_cost_a_part_of_all_cpu_time),
 		cmocka_unit_test(copies_do_not_spin),
 		cmocka_unit_test(a_lock_below_a_gpu_wait_is_none),
 		cmocka_unit_test(memory_of_its_only_device_has_its_place),
