@@ -230,12 +230,12 @@ enum pkbpf_loss {
 	  "readings of thread contexts with more than 16 attributes (the rest is not read)")       \
 	X(CONTEXT_OTHER, PKBPF_LOSS_NOTE,                                                          \
 	  "readings whose labels count as [other] (more than 256 sets of a process, or 4,096)")    \
-	X(CONTEXT_NO_SET, PKBPF_LOSS_NOTE,                                                         \
-	  "requests in no sum (more than 4,096 sets of labels)")                                   \
+	X(CONTEXT_NO_SET, PKBPF_LOSS_NOTE, "requests in no sum (more than 4,096 sets of labels)")  \
 	X(CONTEXT_NAMES_LOST, PKBPF_LOSS_NOTE,                                                     \
 	  "labels that arrived late (ring buffer full): the first samples lack them")              \
 	X(CONTEXT_LEFT, PKBPF_LOSS_NOTE,                                                           \
-	  "requests that ended unseen (exec, or a thread that is no target any more), not recorded")                             \
+	  "requests that ended unseen (exec, or a thread that is no target any more), not "        \
+	  "recorded")                                                                              \
 	X(CONTEXT_BEGUN_BEFORE, PKBPF_LOSS_NOTE,                                                   \
 	  "requests that began before they could be seen, not recorded")                           \
 	X(CONTEXT_NO_SCRATCH, PKBPF_LOSS_NOTE,                                                     \

@@ -8,7 +8,7 @@
  *	for       = 2m		has to hold as long; default 0
  *	clear     = 15ms	does not hold any more below it (above it, of <); default: 10 % off
  *	clear-for = 5m		and as long; doubled at each return within an hour, to an hour
- *	severity  = page	a word for those who are told; default warning
+ *	severity  = page	a word for the receivers; default warning
  *	notify    = ops,…	names of notifiers; default: all
  *	keep      = 30s		slices of the minute before and of this time after are
  *				kept; default 30s

@@ -137,7 +137,7 @@ static void step(struct alerts *alerts, const struct alert_rule *rule, struct al
 	state->touched = true;
 	many = !was_firing && (count_firing(alerts, rule->name) >= ALERT_NAMED_MAX ||
 			       (rule->unless[0] && count_firing(alerts, rule->unless)));
-	/* Those beyond stay pending, and are told when there is room. */
+	/* Those beyond stay pending, and are sent when there is room. */
 	if (many && value && value->holds) {
 		if (state->phase == ALERT_INACTIVE)
 			alert_state_hold(state, telling->now);

@@ -13,7 +13,7 @@
 #include "alert/evaluation.h"
 #include "store/store.h"
 
-/* Of a rule, so many are told by name; the others together. */
+/* Of a rule, so many are named; the others together. */
 #define ALERT_NAMED_MAX 10
 
 /* Lengths go by the second, which nobody sets; the first is for people. */

@@ -20,7 +20,7 @@
 /* All parts, and the words between them. */
 #define FINDING_TEXT_SIZE 2560
 
-/* In this order they are told. */
+/* In this order they are written. */
 enum finding_tier {
 	FINDING_OF_TARGET, /* of the processes that were looked at */
 	FINDING_OF_HOST,   /* of the machine, when that was not asked for */

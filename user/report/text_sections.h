@@ -22,7 +22,7 @@ struct text_report {
 	struct source_text *sources; /* NULL: no text of lines */
 	const struct report_options *options;
 	size_t width;			   /* of a line, in columns */
-	const struct resource_row **order; /* the rows as they are told; NULL: as they are */
+	const struct resource_row **order; /* the rows as they are printed; NULL: as they are */
 	FILE *out;
 };
 

@@ -93,7 +93,7 @@ static void inet_text(char buffer[PEER_TEXT_SIZE], const struct peer *peer)
 			 peer->address.port);
 }
 
-/* Sockets of other families are told apart by that alone, in place of the port. */
+/* Sockets of other families are distinguished by that alone, in place of the port. */
 static char *others_text(char buffer[PEER_TEXT_SIZE], unsigned int family)
 {
 	static const struct {

@@ -102,7 +102,7 @@ int context_service_read(const struct reader_request *request, struct reader_rep
 	return err ? err : reply_with(reply, &keys, sizeof(keys));
 }
 
-/* ---- who asks ---- */
+/* ---- the side that asks ---- */
 
 /* The answer has this size, or is none. */
 static int ask(struct readers *readers, const struct reader_question *question, void *ret_answer,

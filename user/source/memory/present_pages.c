@@ -167,7 +167,7 @@ static void scan_mapping(void *context, const struct procfs_mapping *mapping)
 	}
 }
 
-/* The frame of the page of zeros; 0: who asks may not know. */
+/* The frame of the page of zeros; 0: the caller may not know. */
 static uint64_t find_zero_frame(uint64_t page_bytes)
 {
 	_cleanup_close_ int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
