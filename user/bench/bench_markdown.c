@@ -60,6 +60,25 @@ static void write_row(const struct bench *bench, uint32_t variant, size_t column
 	fprintf(out, " %zu |\n", bench_run_count(bench, variant));
 }
 
+static void write_table(const struct bench_document *document, FILE *out)
+{
+	const struct bench *bench = document->bench;
+
+	fputs("\n| command | wall (95 % interval) | CPU | run queue | sleep | disk | peak RSS | "
+	      "minor faults |",
+	      out);
+	array_foreach(&bench->columns, column)
+		fprintf(out, " %s |", column->name);
+	fputs(" runs |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|", out);
+	for (size_t i = 0; i < bench->columns.count; i++)
+		fputs("--:|", out);
+	fputc('\n', out);
+	for (uint32_t i = 0; document->baseline && i < document->baseline->variants.count; i++)
+		write_row(document->baseline, i, bench->columns.count, "base: ", out);
+	for (uint32_t i = 0; i < bench->variants.count; i++)
+		write_row(bench, i, bench->columns.count, "", out);
+}
+
 static int markdown_write(const struct bench_document *document, FILE *out)
 {
 	const struct bench *bench = document->bench;
@@ -75,19 +94,7 @@ static int markdown_write(const struct bench_document *document, FILE *out)
 		escape_markdown_code(out, gate->sentence);
 		fputc('\n', out);
 	}
-	fputs("\n| command | wall (95 % interval) | CPU | run queue | sleep | disk | peak RSS | "
-	      "minor faults |",
-	      out);
-	array_foreach(&bench->columns, column)
-		fprintf(out, " %s |", column->name);
-	fputs(" runs |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|", out);
-	for (size_t i = 0; i < bench->columns.count; i++)
-		fputs("--:|", out);
-	fputc('\n', out);
-	for (uint32_t i = 0; document->baseline && i < document->baseline->variants.count; i++)
-		write_row(document->baseline, i, bench->columns.count, "base: ", out);
-	for (uint32_t i = 0; i < bench->variants.count; i++)
-		write_row(bench, i, bench->columns.count, "", out);
+	write_table(document, out);
 	bench_tradeoff_text(bench, text, sizeof(text));
 	if (text[0]) {
 		fputc('\n', out);

@@ -238,6 +238,36 @@ static enum bench_end run_columns(struct series *series, struct bench_run *run)
 	return end;
 }
 
+/* NULL: out of memory. */
+static struct bench_run *add_run(const struct series *series, uint32_t variant, bool is_warmup,
+				 const struct launch_result *result)
+{
+	struct bench *bench = series->bench;
+	struct bench_run *run = array_add(&bench->runs);
+
+	if (!run) {
+		error_set(series->error, ENOMEM, "cannot keep a run: out of memory");
+		return NULL;
+	}
+	*run = (struct bench_run){
+		.variant = variant,
+		.number = 1,
+		.is_warmup = is_warmup,
+		.status = result->status,
+		.timed_out = result->timed_out,
+		.has_failed = result->timed_out ||
+			      (result->status != 0 && !series->options->ignore_failure),
+		.left_behind = result->left_behind,
+		.fork_ns = result->fork_ns,
+		.start_ns = result->start_ns,
+		.end_ns = result->end_ns,
+	};
+	for (size_t i = 0; i + 1 < bench->runs.count; i++)
+		run->number += bench->runs.items[i].variant == variant &&
+			       bench->runs.items[i].is_warmup == is_warmup;
+	return run;
+}
+
 static enum bench_end run_variant(struct series *series, uint32_t variant, bool is_warmup)
 {
 	struct bench *bench = series->bench;
@@ -258,27 +288,9 @@ static enum bench_end run_variant(struct series *series, uint32_t variant, bool 
 	end = run_command(series, variant, &result);
 	if (end != BENCH_END_COMPLETE)
 		return end;
-	run = array_add(&bench->runs);
-	if (!run) {
-		error_set(series->error, ENOMEM, "cannot keep a run: out of memory");
+	run = add_run(series, variant, is_warmup, &result);
+	if (!run)
 		return BENCH_END_BROKEN;
-	}
-	*run = (struct bench_run){
-		.variant = variant,
-		.number = 1,
-		.is_warmup = is_warmup,
-		.status = result.status,
-		.timed_out = result.timed_out,
-		.has_failed = result.timed_out ||
-			      (result.status != 0 && !series->options->ignore_failure),
-		.left_behind = result.left_behind,
-		.fork_ns = result.fork_ns,
-		.start_ns = result.start_ns,
-		.end_ns = result.end_ns,
-	};
-	for (size_t i = 0; i + 1 < bench->runs.count; i++)
-		run->number += bench->runs.items[i].variant == variant &&
-			       bench->runs.items[i].is_warmup == is_warmup;
 	set_figures(run, &result);
 	set_steal(run, &before);
 	if (series->options->counters)

@@ -65,6 +65,17 @@ static int check_limits(const struct bench_options *own, struct error *error)
 	return err;
 }
 
+static int check_runs(const struct bench_options *own, struct error *error)
+{
+	if (own->precision > 0 && (own->runs || own->order == 1))
+		return error_set(error, EINVAL, "--precision and --%s are mutually exclusive",
+				 own->runs ? "runs" : "order blocks");
+	if (own->time_ns && (own->runs || own->order == 1))
+		return error_set(error, EINVAL, "--time and --%s are mutually exclusive",
+				 own->runs ? "runs" : "order blocks");
+	return 0;
+}
+
 static int bench_check(struct cli_options *options, struct error *error)
 {
 	struct bench_options *own = options->own;
@@ -80,12 +91,8 @@ static int bench_check(struct cli_options *options, struct error *error)
 		return -EINVAL;
 	if (own->unit && own->bare)
 		return error_set(error, EINVAL, "--unit region and --bare are mutually exclusive");
-	if (own->precision > 0 && (own->runs || own->order == 1))
-		return error_set(error, EINVAL, "--precision and --%s are mutually exclusive",
-				 own->runs ? "runs" : "order blocks");
-	if (own->time_ns && (own->runs || own->order == 1))
-		return error_set(error, EINVAL, "--time and --%s are mutually exclusive",
-				 own->runs ? "runs" : "order blocks");
+	if (check_runs(own, error) < 0)
+		return -EINVAL;
 	if (own->column_count && own->show_output)
 		return error_set(error, EINVAL,
 				 "--column and --show-output are mutually exclusive: the commands "
