@@ -23,10 +23,15 @@ static const char *const state_names[LANE_STATES] = {
 	[LANE_STATE_OTHER] = "off-CPU, state not known",
 };
 
+/* Identities that are remembered: beyond, those in the others that come again count twice. */
+#define KNOWN_MAX (1U << 18)
+#define IN_OTHERS UINT64_MAX
+
 struct reading {
 	struct state_lanes *lanes;
-	struct hash_map index; /* of a row's identity -> in lanes */
+	struct hash_map index; /* of a row's identity -> in lanes, or IN_OTHERS */
 	uint64_t seed;
+	size_t forgotten; /* identities in the others */
 };
 
 static bool has_identity(const struct state_lane *lane, const struct resource_row *row)
@@ -35,13 +40,14 @@ static bool has_identity(const struct state_lane *lane, const struct resource_ro
 	       !strcmp(lane->container, row->container);
 }
 
-static uint64_t identity(const struct reading *reading, const struct resource_row *row)
+static uint64_t identity(const struct reading *reading, uint32_t pid, uint32_t tid,
+			 const char *name, const char *container)
 {
-	uint64_t hash = hash_bytes(&row->pid, sizeof(row->pid), reading->seed);
+	uint64_t hash = hash_bytes(&pid, sizeof(pid), reading->seed);
 
-	hash = hash_bytes(&row->tid, sizeof(row->tid), hash);
-	hash = hash_bytes(row->name, strlen(row->name), hash);
-	return hash_bytes(row->container, strlen(row->container), hash);
+	hash = hash_bytes(&tid, sizeof(tid), hash);
+	hash = hash_bytes(name, strlen(name), hash);
+	return hash_bytes(container, strlen(container), hash);
 }
 
 static bool begin_values(struct state_lane *lane)
@@ -50,19 +56,95 @@ static bool begin_values(struct state_lane *lane)
 	return lane->values;
 }
 
+static int by_activity(const void *left, const void *right)
+{
+	const struct state_lane *a = left, *b = right;
+	int order;
+
+	if (a->active_ns != b->active_ns)
+		return a->active_ns > b->active_ns ? -1 : 1;
+	order = strcmp(a->name, b->name);
+	return order ? order : a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+/* Those from `first` on are no lanes any more. */
+static void move_to_others(struct state_lanes *lanes, size_t first)
+{
+	for (size_t i = first; i < lanes->lanes.count; i++) {
+		struct state_lane *lane = &lanes->lanes.items[i];
+
+		lanes->others.active_ns += lane->active_ns;
+		for (size_t j = 0; j < lanes->points.count; j++)
+			for (size_t k = 0; k < LANE_STATES; k++)
+				lanes->others.values[j][k] += lane->values[j][k];
+		free(lane->values);
+		lanes->others_count++;
+	}
+	if (first < lanes->lanes.count)
+		lanes->lanes.count = first;
+}
+
+/* Identities that are remembered, and are no lanes, are in the others. */
+static void count_others(struct reading *reading)
+{
+	struct state_lanes *lanes = reading->lanes;
+
+	lanes->others_count = reading->forgotten + reading->index.count - lanes->lanes.count;
+}
+
+/* Makes room: a program that comes late may be the most active of all. */
+static bool halve_lanes(struct reading *reading)
+{
+	struct state_lanes *lanes = reading->lanes;
+
+	qsort(lanes->lanes.items, lanes->lanes.count, sizeof(*lanes->lanes.items), by_activity);
+	array_foreach(&lanes->lanes, lane) {
+		size_t i = (size_t)(lane - lanes->lanes.items);
+		uint64_t hash =
+			identity(reading, lane->pid, lane->tid, lane->name, lane->container);
+
+		if (!hash_map_put(&reading->index, hash, i < STATE_LANES_MAX / 2 ? i : IN_OTHERS))
+			return false;
+	}
+	move_to_others(lanes, STATE_LANES_MAX / 2);
+	return true;
+}
+
+/* Only the lanes stay known. */
+static bool forget_others(struct reading *reading)
+{
+	struct state_lanes *lanes = reading->lanes;
+
+	count_others(reading);
+	reading->forgotten = lanes->others_count;
+	hash_map_done(&reading->index);
+	reading->index = (struct hash_map){0};
+	array_foreach(&lanes->lanes, lane) {
+		size_t i = (size_t)(lane - lanes->lanes.items);
+		uint64_t hash =
+			identity(reading, lane->pid, lane->tid, lane->name, lane->container);
+
+		if (!hash_map_put(&reading->index, hash, i))
+			return false;
+	}
+	return true;
+}
+
 /* NULL: out of memory. */
 static struct state_lane *find_lane(struct reading *reading, const struct resource_row *row)
 {
 	struct state_lanes *lanes = reading->lanes;
-	uint64_t hash = identity(reading, row);
+	uint64_t hash = identity(reading, row->pid, row->tid, row->name, row->container);
 	const uint64_t *known = hash_map_find(&reading->index, hash);
-	struct state_lane *lane = known ? &lanes->lanes.items[*known] : NULL;
+	struct state_lane *lane = known && *known != IN_OTHERS ? &lanes->lanes.items[*known] : NULL;
 
 	if (lane)
 		/* Two of one hash are not told apart, but not mixed up either. */
 		return has_identity(lane, row) ? lane : &lanes->others;
-	if (lanes->lanes.count >= STATE_LANES_MAX)
-		return &lanes->others;
+	if (lanes->lanes.count >= STATE_LANES_MAX && !halve_lanes(reading))
+		return NULL;
+	if (reading->index.count >= KNOWN_MAX && !forget_others(reading))
+		return NULL;
 	if (!hash_map_put(&reading->index, hash, lanes->lanes.count))
 		return NULL;
 	lane = array_add(&lanes->lanes);
@@ -138,13 +220,29 @@ static int add_profile(struct reading *reading, const struct profile *profile)
 	return err;
 }
 
-/* Deleted and damaged windows are gaps. */
+/* Deleted and damaged windows are gaps. `missing`: so many cannot be read. */
+static uint64_t covered_ns(struct store *store, const struct slice_choice *choice,
+			   const struct store_windows *windows, size_t missing)
+{
+	uint64_t ns = 0;
+
+	array_foreach(&windows->list, window) {
+		struct profile *profile = NULL;
+
+		if (missing && store_read(store, window, choice, &profile) < 0)
+			continue;
+		profile_free(profile);
+		ns += (uint64_t)(window->end_unix_ns - window->begin_unix_ns);
+	}
+	return ns;
+}
+
 static int read_point(struct reading *reading, struct store *store,
 		      const struct slice_choice *choice, const struct store_windows *windows)
 {
 	const struct store_window *items = windows->list.items;
 	struct lane_point *point = array_add(&reading->lanes->points);
-	struct profile *profile;
+	struct profile *profile = NULL;
 	size_t missing;
 	int err;
 
@@ -152,25 +250,13 @@ static int read_point(struct reading *reading, struct store *store,
 		return -ENOMEM;
 	*point = (struct lane_point){
 		.range = {items[0].begin_unix_ns, items[windows->list.count - 1].end_unix_ns}};
-	array_foreach(&windows->list, window)
-		point->covered_ns += (uint64_t)(window->end_unix_ns - window->begin_unix_ns);
 	err = store_merge(store, windows, choice, &profile, &missing);
+	if (err == 0)
+		point->covered_ns = covered_ns(store, choice, windows, missing);
 	if (err == 0 && profile)
 		err = add_profile(reading, profile);
-	if (err == 0)
-		profile_free(profile);
+	profile_free(profile);
 	return err;
-}
-
-static int by_activity(const void *left, const void *right)
-{
-	const struct state_lane *a = left, *b = right;
-	int order;
-
-	if (a->active_ns != b->active_ns)
-		return a->active_ns > b->active_ns ? -1 : 1;
-	order = strcmp(a->name, b->name);
-	return order ? order : a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
 static int read_points(struct reading *reading, struct store *store,
@@ -205,6 +291,8 @@ int state_lanes_read(struct store *store, const struct history_range *range,
 	err = begin_values(&ret_lanes->others) ? read_points(&reading, store, choice, &windows)
 					       : -ENOMEM;
 	array_free(&windows.list);
+	if (err == 0)
+		count_others(&reading);
 	hash_map_done(&reading.index);
 	if (ret_lanes->lanes.count)
 		qsort(ret_lanes->lanes.items, ret_lanes->lanes.count,
@@ -213,18 +301,6 @@ int state_lanes_read(struct store *store, const struct history_range *range,
 }
 
 /* ---- JSON ---- */
-
-static void add_to_others(struct state_lanes *lanes, size_t top)
-{
-	for (size_t i = top; i < lanes->lanes.count; i++) {
-		const struct state_lane *lane = &lanes->lanes.items[i];
-
-		lanes->others.active_ns += lane->active_ns;
-		for (size_t j = 0; j < lanes->points.count; j++)
-			for (size_t k = 0; k < LANE_STATES; k++)
-				lanes->others.values[j][k] += lane->values[j][k];
-	}
-}
 
 /* A list of values for each state, by window; a state that is never there: null. */
 static void write_values(const struct state_lanes *lanes, const struct state_lane *lane, FILE *out)
@@ -286,27 +362,20 @@ static void write_points(const struct state_lanes *lanes, FILE *out)
 
 void state_lanes_write_json(struct state_lanes *lanes, size_t top, FILE *out)
 {
-	size_t count = lanes->lanes.count;
-
-	add_to_others(lanes, top);
+	move_to_others(lanes, top);
 	fprintf(out, "{\"by\":\"%s\",\"states\":[", rows_grouping_name(lanes->by));
 	for (size_t i = 0; i < LANE_STATES; i++)
 		fprintf(out, "%s\"%s\"", i ? "," : "", state_names[i]);
 	fprintf(out, "],\"has_waits\":%s,", lanes->has_waits ? "true" : "false");
 	write_points(lanes, out);
 	fputs(",\"lanes\":[", out);
-	for (size_t i = 0; i < count && i < top; i++) {
+	for (size_t i = 0; i < lanes->lanes.count; i++) {
 		fputs(i ? "," : "", out);
 		write_lane(lanes, &lanes->lanes.items[i], out);
 	}
-	fprintf(out, "],\"others\":{\"lanes\":%zu,\"lane\":", count > top ? count - top : 0);
+	fprintf(out, "],\"others\":{\"lanes\":%zu,\"lane\":", lanes->others_count);
 	write_lane(lanes, &lanes->others, out);
 	fputs("}}\n", out);
-	if (count > top) {
-		for (size_t i = top; i < count; i++)
-			free(lanes->lanes.items[i].values);
-		lanes->lanes.count = top;
-	}
 }
 
 void state_lanes_done(struct state_lanes *lanes)

@@ -14,7 +14,8 @@
 
 /* Windows of an answer; neighbours are merged where there are more. */
 #define STATE_LANES_POINTS_MAX 120
-/* Lanes that are led at a time; what has no room is in the one of all others. */
+/* Lanes that are led at a time; when they are full, the less active half goes to the others. What
+ * is active again is a lane again: what it did before stays in the others. */
 #define STATE_LANES_MAX 1024
 
 enum lane_state {
@@ -37,7 +38,7 @@ struct state_lane {
 
 struct lane_point {
 	struct history_range range;
-	uint64_t covered_ns;	      /* without gaps */
+	uint64_t covered_ns;	      /* without gaps and unreadable windows */
 	unsigned int shed_steps;      /* of its windows */
 	char shed[PROFILE_SHED_SIZE]; /* what was left out of it */
 };
@@ -47,7 +48,8 @@ struct state_lanes {
 	ARRAY_OF(struct lane_point) points;
 	ARRAY_OF(struct state_lane) lanes; /* the most active first */
 	struct state_lane others;
-	bool has_waits; /* waits were recorded */
+	size_t others_count; /* identities in them */
+	bool has_waits;	     /* waits were recorded */
 };
 
 /* -ENOMEM; errors of the store; with the sentence. ret_lanes is for state_lanes_done() all the

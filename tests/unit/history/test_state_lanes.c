@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests for history/state_lanes: sums by window and state, of processes and threads. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -160,10 +162,60 @@ static void lanes_without_room_are_in_the_others(void **state)
 	(void)state;
 	record(0, 200, 0, STATE_LANES_MAX + 100);
 	read_lanes(1, ROWS_BY_PROCESS);
-	assert_int_equal(lanes.lanes.count, STATE_LANES_MAX);
+	assert_int_equal(lanes.lanes.count, STATE_LANES_MAX / 2 + 101);
 	assert_string_equal(lanes.lanes.items[0].name, "a\"server");
-	assert_int_equal(lanes.others.values[0][LANE_STATE_ON_CPU], 101 * MS);
+	assert_int_equal(lanes.others_count, STATE_LANES_MAX / 2);
+	assert_int_equal(lanes.others.values[0][LANE_STATE_ON_CPU], STATE_LANES_MAX / 2 * MS);
 	assert_int_equal(sum_of(LANE_STATE_ON_CPU), (200 + STATE_LANES_MAX + 100) * MS);
+}
+
+static void a_late_one_takes_the_place_of_less_active_ones(void **state)
+{
+	struct fake_profile machine;
+	char others[64];
+
+	(void)state;
+	record(0, 200, 0, STATE_LANES_MAX - 1);
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 300 * MS, 0);
+	account_process(&machine,
+			&(struct account_process){.pid = 9, .comm = "late", .run_ns = 300 * MS});
+	keep(&machine, 1);
+	/* One that went to the others, and comes again. */
+	record(2, 0, 0, STATE_LANES_MAX - 1);
+	read_lanes(3, ROWS_BY_PROCESS);
+	assert_string_equal(lanes.lanes.items[0].name, "late");
+	assert_string_equal(lanes.lanes.items[1].name, "a\"server");
+	assert_int_equal(lanes.lanes.count + lanes.others_count, STATE_LANES_MAX + 1);
+	assert_int_equal(sum_of(LANE_STATE_ON_CPU), (500 + 2 * (STATE_LANES_MAX - 1)) * MS);
+	snprintf(others, sizeof(others), "\"others\":{\"lanes\":%d,", STATE_LANES_MAX + 1 - 10);
+	assert_non_null(strstr(write_json(10), others));
+}
+
+static void a_damaged_window_is_not_covered(void **state)
+{
+	struct store_windows windows;
+	char path[512], bytes[64];
+	int fd;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		record(i, 10, 0, 0);
+	assert_int_equal(store_list(store, STORE_SLICE, BEGIN, BEGIN + 3 * SECOND, &windows), 0);
+	snprintf(path, sizeof(path), "%s/slice/0000000000000001.pkbpf", tree.root);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	memset(bytes, 0x5a, sizeof(bytes));
+	assert_int_equal(
+		pwrite(fd, bytes, sizeof(bytes),
+		       (off_t)(windows.list.items[1].offset + windows.list.items[2].offset) / 2),
+		sizeof(bytes));
+	close(fd);
+	array_free(&windows.list);
+	read_lanes(3, ROWS_BY_COMM);
+	assert_int_equal(lanes.points.count, 3);
+	assert_int_equal(lanes.points.items[0].covered_ns, SECOND);
+	assert_int_equal(lanes.points.items[1].covered_ns, 0);
+	assert_int_equal(lanes.points.items[2].covered_ns, SECOND);
 }
 
 /* Minutes that are complete stand for their seconds. */
@@ -217,6 +269,8 @@ int main(void)
 		TEST(a_window_has_what_a_process_did_in_it),
 		TEST(parts_of_a_thread_are_its_life),
 		TEST(lanes_without_room_are_in_the_others),
+		TEST(a_late_one_takes_the_place_of_less_active_ones),
+		TEST(a_damaged_window_is_not_covered),
 		TEST(many_windows_are_merged_and_add_up),
 		TEST(json_has_the_first_ones_and_the_sum_of_the_rest),
 		TEST(no_history_is_an_empty_picture),
