@@ -213,6 +213,15 @@ static bool add_lines(struct function_table *table, const struct symbol *symbol,
 	return true;
 }
 
+/* Regions and pkbpf's own work are no code of a module: their names in brackets stay. */
+static bool is_named_only(const struct symbol *symbol)
+{
+	const char *name = symbol->line_count ? symbol->lines[0].function : NULL;
+
+	return !(symbol->module && symbol->module[0]) && name && name[0] == '[' &&
+	       !(symbol->flags & SYMBOL_IS_JIT);
+}
+
 /* Ends of stacks and peers have no module, and stay what they are. */
 static bool add_module(struct function_table *table, const struct frame *frame)
 {
@@ -243,7 +252,8 @@ static bool add_frame(struct function_table *table, const struct frame *frame)
 		return true;
 	if (frame->location.space == FRAME_TRUNCATED)
 		added = add_truncated(table, (enum pkbpf_stack_end)frame->location.address);
-	else if (table->options.modules && frame->location.space != FRAME_PEER)
+	else if (table->options.modules && frame->location.space != FRAME_PEER &&
+		 !is_named_only(&frame->symbol))
 		added = add_module(table, frame);
 	else
 		added = add_lines(table, &frame->symbol, mark_of(frame));

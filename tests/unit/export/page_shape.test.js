@@ -14,8 +14,8 @@ return {shapeOf, shapeKey, nameModules, makeTree, addTotals, searchTree, address
 
 /* main > work > inlined > read > [kernel], main > work, other > [truncated], of two processes. */
 Object.assign(profile, {
-	names: ["main", "work", "inlined", "read", "sys_read", "[libx.so+0x10]", "[truncated: x]", "one", "two"], marks: [0, 0, 2, 0, 1, 6, 5, 7, 7], modules: ["app", "app", "app", "libc.so.6", "kernel", "libx.so", ""],
-	plumbing: Uint8Array.from([0, 0, 0, 1, 0, 0, 0, 0, 0]), kindNames: ["cpu", "offcpu"], report: {rows: [{}, {}, {}]}, slices: []
+	names: ["main", "work", "inlined", "read", "sys_read", "[libx.so+0x10]", "[truncated: x]", "one", "two", "[region]", "[pkbpf]", "[unknown]"], marks: [0, 0, 2, 0, 1, 6, 5, 7, 7, 0, 1, 6], modules: ["app", "app", "app", "libc.so.6", "kernel", "libx.so", ""],
+	plumbing: Uint8Array.from([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), kindNames: ["cpu", "offcpu"], report: {rows: [{}, {}, {}]}, slices: []
 });
 const nodes = [[-1, 0], [7, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, 6], [8, 1], [6, 2], [5, 3], [0, 3], [1, 4]], kind = {
 	tree: page.makeTree(Int32Array.from(nodes, node => node[0]), Uint16Array.from(nodes, node => node[1])),
@@ -23,6 +23,8 @@ const nodes = [[-1, 0], [7, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, 6], [8, 1], 
 };
 profile.kinds = {cpu: kind, offcpu: {states: ["sleep", "disk", "runqueue"]}};
 page.nameModules(profile);
+assert.deepEqual([9, 10, 11].map(id => profile.names[profile.moduleOf[id]]), ["[region]", "[pkbpf]", "[unknown]"]);
+assert.deepEqual([9, 10, 11].map(id => profile.moduleOf[id] === id), [true, true, false]);
 
 const modelOf = () => {
 	const key = page.shapeKey(), {tree, place, pool} = page.shapeOf(kind, key), own = new Float64Array(tree.length);

@@ -238,6 +238,18 @@ static void a_module_is_one_function(void **state)
 	assert_int_equal(function_at(fixture, end, 0)->mark, FUNCTION_TRUNCATED);
 }
 
+static void regions_and_own_work_are_not_of_an_unknown_module(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t region = profile_intern_region(fixture->fake.profile, 1, "request"),
+		 own = profile_intern_own(fixture->fake.profile);
+
+	build(fixture, (struct function_table_options){.modules = true});
+	assert_string_equal(function_at(fixture, region, 0)->name, "[request]");
+	assert_string_equal(function_at(fixture, own, 0)->name, PROFILE_OWN_NAME);
+	assert_int_equal(function_at(fixture, own, 0)->mark, FUNCTION_KERNEL);
+}
+
 static void kernel_and_jit_code_are_marked(void **state)
 {
 	struct fixture *fixture = *state;
@@ -279,6 +291,7 @@ int main(void)
 		TEST(an_address_without_a_name_shows_module_and_address),
 		TEST(merging_makes_one_entry_of_a_module_without_names),
 		TEST(a_module_is_one_function),
+		TEST(regions_and_own_work_are_not_of_an_unknown_module),
 		TEST(kernel_and_jit_code_are_marked),
 		TEST(a_frame_added_after_naming_is_unknown),
 	};

@@ -14,7 +14,8 @@ function nameModules(profile) {
 	profile.names.slice().forEach((name, id) => {
 		const mark = profile.marks[id];
 		module[id] = id;
-		if (mark === MARK_ROOT || mark === MARK_TRUNCATED) return;
+		/* Regions and pkbpf's own work are no code of a module. */
+		if (mark === MARK_ROOT || mark === MARK_TRUNCATED || !profile.modules[id] && mark !== MARK_UNRESOLVED && mark !== MARK_JIT && name.startsWith("[")) return;
 		const title = profile.modules[id] || (mark === MARK_JIT ? "[jit]" : "[unknown]"), sort = mark === MARK_INLINED ? MARK_NATIVE : title === "[unknown]" ? MARK_UNRESOLVED : mark === MARK_UNRESOLVED ? title === "kernel" ? MARK_KERNEL : MARK_NATIVE : mark, key = sort + title;
 		if (!known.has(key)) known.set(key, [known.size + profile.names.length, title, sort]);
 		module[id] = known.get(key)[0];
