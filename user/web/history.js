@@ -127,8 +127,8 @@ function drawChart() {
 	const svg = $("chart"), height = 200, foot = 16, top = 12;
 	// Lengths of different series are no parts of a sum: each is a mark of its own.
 	const isStacked = !/\.(p\d+|mean|max)$/.test(view.figure);
-	const sums = data.windows.map((_, i) => isStacked ? data.series.slice(0, COLOURS.length).reduce((sum, s) => sum + s.values[i], 0) : Math.max(0, ...data.series.slice(0, COLOURS.length).map((s) => s.values[i])));
-	const most = Math.max(...sums, 1e-9), yOf = (v) => height - foot - v / most * (height - foot - top);
+	const sums = data.windows.map((_, i) => isStacked ? data.series.slice(0, COLOURS.length).reduce((sum, s) => sum + s.values[i], 0) : largestOf(data.series.slice(0, COLOURS.length).map((s) => s.values[i])));
+	const most = largestOf(sums) || 1e-9, yOf = (v) => height - foot - v / most * (height - foot - top);
 	const format = FIGURES.find((f) => f[0] === view.figure)[2];
 	svg.replaceChildren();
 	drawGaps(svg, height - foot);
@@ -272,9 +272,9 @@ function drawLegend() {
 async function load() {
 	const mine = ++asked;
 	try {
-		const isNew = await isNews(), what = [view.figure, view.by, view.range].join(), isMore = data && what === loaded && !view.end && !ofRegions() && data.windows.length;
+		const isNew = await isNews(), what = [view.figure, view.by, view.range, view.lanes].join(), isMore = data && what === loaded && !view.end && !ofRegions() && data.windows.length && data.windows.length < SERIES_MOST;
 		if (!isMore || isNew) {
-			to = view.end || Math.max(live.last, Date.now() / 1000 - 2 * live.length);
+			to = view.end || live.last || Date.now() / 1000 - 2 * live.length;
 			from = to - view.range;
 			const answer = await fetch(`api/v1/series?top=100&figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${isMore ? data.windows[data.windows.length - 1][1] : Math.floor(from)}&to=${Math.ceil(to)}`);
 			if (!answer.ok) throw new Error(await answer.text());
@@ -326,9 +326,11 @@ function showReport() {
 	$("base").value = view.base;
 	$("base").querySelector("[value=marked]").disabled = !view.baseFrom;
 	if (!view.from) {
+		live.isLoading = false;
 		frame.removeAttribute("src");
 		return;
 	}
+	live.isLoading = true;
 	frame.src = reportPath("html");
 }
 

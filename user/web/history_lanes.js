@@ -10,6 +10,7 @@ const LANE_ROWS = 30, LANE_NAME = 15, LANE_BAR = 20, LANE_HEIGHT = LANE_NAME + L
 // windows: {begin, end, covered, shed, lanes: Map of key to sums by state, others: such sums, left: number of lanes in them}
 const lanes = { windows: [], known: new Map(), by: "", loaded: "", hasWaits: false, shown: [], at: null };
 
+const largestOf = (values) => values.reduce((most, value) => value > most ? value : most, 0);
 const laneKey = (lane) => [lane.pid || 0, lane.tid || 0, lane.container || "", lane.name].join("\0");
 const laneTitle = (lane) => `${lane.name || lane.container || "no container"}${lane.tid ? " " + lane.tid : lane.pid ? " " + lane.pid : ""}`;
 
@@ -41,29 +42,35 @@ const isDrawn = (state) => state < ACTIVE_STATES || view.lanes === "thread";
 // Threads at a time, of which a lane had at most so many.
 const activeAt = (window, values) => values.slice(0, ACTIVE_STATES).reduce((sum, value) => sum + value, 0) / Math.max(1, window.covered);
 function scaleOf(key, windows, by) {
-	const peak = Math.max(0, ...windows.map((window) => window.lanes.has(key) ? activeAt(window, window.lanes.get(key)) : 0));
+	const peak = largestOf(windows.map((window) => window.lanes.has(key) ? activeAt(window, window.lanes.get(key)) : 0));
 	return by === "thread" ? 1 : peak || 1;
+}
+
+// What lanes are, without their figures. Of a page that stays open, only those of windows that are there.
+function knowLanes(known, answer, windows) {
+	for (const lane of answer) known.set(laneKey(lane), { name: lane.name, pid: lane.pid, tid: lane.tid, container: lane.container });
+	for (const key of [...known.keys()]) if (!windows.some((window) => window.lanes.has(key))) known.delete(key);
 }
 
 async function loadLanes() {
 	$("lanes").hidden = !view.lanes;
 	if (!view.lanes) return;
-	const what = [view.lanes, view.range, view.end].join(), isNew = lanes.loaded !== what || !lanes.windows.length || view.end;
+	const what = [view.lanes, view.range, view.end].join(), isNew = lanes.loaded !== what || !lanes.windows.length || lanes.windows.length >= LANES_MOST || view.end;
 	const after = isNew ? 0 : lanes.windows[lanes.windows.length - 1].end, by = view.lanes;
 	const answer = await fetch(`api/v1/lanes?by=${by}&top=100&from=${isNew ? Math.floor(from) : after}&to=${Math.ceil(to)}`);
 	if (!answer.ok) throw new Error(await answer.text());
 	const got = await answer.json();
 	if (by !== view.lanes) return;
 	if (isNew) Object.assign(lanes, { windows: [], known: new Map(), by, loaded: what });
-	for (const lane of got.lanes) lanes.known.set(laneKey(lane), lane);
 	lanes.windows.push(...windowsOfLanes(got, after));
 	lanes.windows = lanes.windows.filter((window) => window.end > from && window.begin < to);
+	knowLanes(lanes.known, got.lanes, lanes.windows);
 	lanes.hasWaits = lanes.hasWaits && !isNew || got.has_waits;
 	drawLanes();
 }
 
 function laneNote() {
-	const left = Math.max(0, ...lanes.windows.map((window) => window.left)) + Math.max(0, lanes.known.size - lanes.shown.length);
+	const left = largestOf(lanes.windows.map((window) => window.left)) + Math.max(0, lanes.known.size - lanes.shown.length);
 	const parts = [`Sums by window: a history has no single events. ${view.lanes === "thread" ? "A lane is as high as one thread." : "Each lane has its own scale, its peak is at the right."}`];
 	if (!lanes.hasWaits) parts.push("Waits were not recorded (events = offcpu): only on-CPU and run queue are known.");
 	else if (view.lanes !== "thread") parts.push("Sleep is in words only.");
@@ -143,12 +150,14 @@ function describeLane() {
 	open.type = "button";
 	open.textContent = "its report";
 	open.onclick = () => openLane();
-	$("lane-text").replaceChildren(text, ...window ? [open] : []);
+	$("lane-text").replaceChildren(text, ...window && hasReport(lanes.by) ? [open] : []);
 }
+// Reports are chosen by pid, program and container: of several programs with names alike there is none.
+const hasReport = (by) => by !== "name";
 // The report of a window, of the process, program or container alone.
 function openLane() {
 	const { at } = lanes, lane = at && lanes.known.get(at.key), window = at && lanes.windows.find((one) => one.begin <= at.time && at.time < one.end);
-	if (!lane || !window) return;
+	if (!lane || !window || !hasReport(lanes.by)) return;
 	view.pid = lane.pid || 0;
 	view.comm = !lane.pid && lanes.by === "comm" ? lane.name : "";
 	view.container = !lane.pid && lanes.by === "container" ? lane.container || lane.name : "";

@@ -3,7 +3,9 @@
 "use strict";
 
 const NOW_SECONDS = 10;
-const live = { last: 0, length: 10, arrived: 0, shown: 0 };
+// Beyond so many windows all is asked for anew: the server merges neighbours, to 400 of a series and 120 of lanes.
+const SERIES_MOST = 800, LANES_MOST = 240;
+const live = { last: 0, length: 10, arrived: 0, shown: 0, isLoading: false };
 
 // When to ask next: a second after the last question, or when the next window may be there.
 const nextAsk = (now) => Math.max(1000, Math.min(live.length - 1, 15) * 1000 - (now - live.arrived));
@@ -18,9 +20,11 @@ function appendSeries(old, got, from) {
 	return { ...got, windows: join("windows"), machine_busy_percent: join("machine_busy_percent"), left_out: join("left_out"), series };
 }
 
-// The end of the newest window; 0: none.
+// Times are the server's, whatever the browser's clock says: what is new since the last window, or the default of the API.
+const newsQuery = (now) => live.last && now - live.arrived < 240000 ? `&from=${Math.floor(live.last)}` : "";
+// The newest window; null: none.
 async function newestWindow() {
-	const answer = await fetch(`api/v1/windows?level=slice&from=${Math.floor(Math.max(live.last, Date.now() / 1000 - 120))}`);
+	const answer = await fetch(`api/v1/windows?level=slice${newsQuery(Date.now())}`);
 	if (!answer.ok) throw new Error(await answer.text());
 	const { windows } = await answer.json();
 	return windows.length ? windows[windows.length - 1] : null;
@@ -44,6 +48,8 @@ async function renewReport() {
 	view.to = end;
 	drawBrush();
 	showChosen();
+	// A slow answer comes at last if it is not asked for again.
+	if (live.isLoading) return;
 	if (!frame.contentWindow || typeof frame.contentWindow.renewProfile !== "function") return showReport();
 	const answer = await fetch(reportPath("html"));
 	if (!answer.ok) throw new Error(await answer.text());
@@ -82,5 +88,6 @@ function listenToLive() {
 	$("now").onclick = () => setNow(!view.now);
 	$("earlier").onclick = () => stepBy(-1);
 	$("later").onclick = () => stepBy(1);
+	$("report").addEventListener("load", () => { live.isLoading = false; });
 	showLive();
 }

@@ -72,3 +72,21 @@ assert(isOfPick({region: "checkout"})({pid: 8, comm: "server"}));
 /* A percentile of joined rows is not theirs, which its column says. */
 const p99 = read("processes.js").split("\n").find(line => line.includes('["p99"'));
 assert(/larger, time, "[^"]*joined rows/.test(p99), p99);
+
+/* A window without the place that is zoomed in on does not end the wish for it; waits of a kind that is new are as usual. */
+{
+	const given = "let profile;\nconst state = {kind: 'cpu', chosen: -1, waits: new Set(), zoom: {kind: 'cpu', key: 'r', path: [0, 1]}};\nconst rowKey = row => row.comm, usualWaits = () => profile.kinds.offcpu.states.filter(name => name !== 'sleep');";
+	const {state, renew} = define(read("page.js"), ["carryChosen"], "{state, renew(next) { const before = profile; profile = next; if (before) carryChosen(before); }}", given);
+	const profileOf = (names, kinds) => ({names, kinds, kindNames: Object.keys(kinds), report: {rows: []}}), offcpu = {states: ["sleep", "disk", "runqueue"]};
+	renew(profileOf(["main", "work"], {cpu: {}, offcpu}));
+	state.waits = new Set(["sleep"]);
+	renew(profileOf(["other", "main"], {cpu: {}, offcpu}));
+	assert.deepEqual(state.zoom.path, [1, -1]);
+	renew(profileOf(["work", "x", "main"], {cpu: {}, offcpu}));
+	assert.deepEqual([state.zoom.path, state.zoom.key, [...state.waits]], [[2, 0], "r", ["sleep"]]);
+	state.waits = new Set();
+	renew(profileOf([], {cpu: {}}));
+	assert.equal(state.waits.size, 0);
+	renew(profileOf([], {cpu: {}, offcpu}));
+	assert.deepEqual([...state.waits], ["disk", "runqueue"]);
+}

@@ -5,7 +5,7 @@ const [folder] = process.argv.slice(2), read = name => readFileSync(`${folder}/$
 const view = {lanes: "process"};
 const page = new Function("view", `${read("history_lanes.js")}\n${read("history_live.js")}
 const seconds = ns => ns / 1e9 + " s";
-return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live};`)(view);
+return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live, knowLanes, largestOf, hasReport, newsQuery};`)(view);
 
 const lane = (name, pid, ...values) => ({name, pid, values: [values, null, values.map(value => value / 2), null, null, null, null]});
 const answer = (begins, lanes, left = 0) => ({windows: begins.map(begin => [begin, begin + 10]), covered_ns: begins.map(() => 1e10), left_out: begins.map(() => null), lanes,
@@ -21,6 +21,17 @@ assert.deepEqual(next.map(window => [window.begin, [...window.lanes.values()][0]
 const windows = [...first, ...next], known = new Map([...answer([], [lane("a", 1), lane("b", 2)]).lanes].map(one => [["" + one.pid, 0, "", one.name].join("\0"), one]));
 assert.deepEqual(page.rankLanes(windows, known).map(({lane, active}) => [lane.name, active]), [["b", 13.5e9], ["a", 9e9]]);
 assert.deepEqual(page.rankLanes(windows.slice(0, 1), known).map(({lane}) => lane.name), ["a"]);
+/* Known are lanes of windows that are there, without their figures. */
+const names = new Map();
+page.knowLanes(names, [lane("a", 1, 4e9), lane("b", 2, 3e9)], windows);
+assert.deepEqual([...names.values()].map(one => one.name), ["a", "b"]);
+page.knowLanes(names, [], next);
+assert.deepEqual([...names.values()], [{name: "b", pid: 2, tid: undefined, container: undefined}]);
+assert.equal(page.largestOf([]), 0);
+assert.equal(page.largestOf(Array.from({length: 1e6}, (_, i) => i)), 999999);
+/* No report is chosen by a name without its digits: it would be of all programs. */
+assert.deepEqual(["process", "thread", "container", "comm", "name"].map(page.hasReport), [true, true, true, true, false]);
+
 /* A lane of a process has its own scale, a thread is as high as it is. */
 const key = page.rankLanes(windows, known)[0].key;
 assert(Math.abs(page.scaleOf(key, windows, "process") - .9) < 1e-9);
@@ -50,3 +61,32 @@ Object.assign(page.live, {length: 3600});
 assert.equal(page.nextAsk(1000000), 15000);
 Object.assign(page.live, {length: 1});
 assert.equal(page.nextAsk(1000000), 1000);
+
+/* Windows have the server's times: the browser's clock says only how long ago the last one came. */
+Object.assign(page.live, {last: 0, arrived: 0});
+assert.equal(page.newsQuery(9e15), "");
+Object.assign(page.live, {last: 1700000000.5, arrived: 9e15});
+assert.equal(page.newsQuery(9e15 + 1000), "&from=1700000000");
+assert.equal(page.newsQuery(9e15 + 300000), "");
+
+/* A choice of other lanes asks at once, without a new window; nothing chosen, nothing is asked for. */
+(async () => {
+	const none = {}, answers = {"api/v1/windows": {windows: [[90, 100]]}, "api/v1/series": series([90], ["a", 1])};
+	const history = new Function("document", "fetch", "setTimeout", "clearTimeout", "addEventListener", "window", `${read("history_lanes.js")}\n${read("history_live.js")}\n${read("history.js").replace(/\nbegin\(\);\s*$/, "")}
+drawMachine = drawChart = drawLegend = () => {};
+loadAlerts = loadObjectives = async () => {};
+loadLanes = async () => { loads.push(view.lanes); };
+const loads = [];
+return {view, loads, load};`)({getElementById: () => none}, async path => ({ok: true, json: async () => answers[path.split("?")[0]]}), () => 0, () => {}, () => {}, {});
+	await history.load();
+	await history.load();
+	assert.deepEqual(history.loads, ["process"]);
+	for (const lanes of ["thread", "", "process"]) {
+		history.view.lanes = lanes;
+		await history.load();
+	}
+	assert.deepEqual(history.loads, ["process", "thread", "", "process"]);
+})().catch(error => {
+	console.error(error);
+	process.exitCode = 1;
+});

@@ -143,14 +143,20 @@ function carryChosen(before) {
 		/* Of a process that has ended nothing is left: it stays chosen, and its graph says so. */
 		state.pick = {rows: new Set(kept), text: state.pick.text};
 	}
-	if (state.zoom) state.zoom = {...state.zoom, path: state.zoom.path.map(idOf)};
+	if (state.zoom) {
+		/* A profile that lacks the place does not end the wish for it. */
+		const wished = state.zoom.wished || state.zoom.path.map(id => before.names[id]);
+		state.zoom = {...state.zoom, wished, path: wished.map(name => ids.has(name) ? ids.get(name) : -1)};
+	}
 	state.chosen = state.chosen < 0 ? -1 : idOf(state.chosen);
 	state.range = null;
 	if (!profile.kindNames.includes(state.kind)) state.kind = profile.kindNames[0] || "";
+	if (!before.kinds.offcpu && !state.waits.size) state.waits = new Set(usualWaits());
 }
 /* For the page of a history, which shows what is new without opening this one anew. */
 async function renewProfile(text) {
 	const before = profile, old = $("#data").textContent;
+	if (!before) return;
 	$("#data").textContent = text;
 	try {
 		profile = await readProfile();

@@ -97,6 +97,7 @@ function showGraph(model, format) {
 	graph.set(model);
 	const node = kept ? graph.findPath(kept) : 0;
 	if (node) graph.zoom(node, true);
+	if (kept && zoom.wished) state.zoom = zoom;
 }
 
 const FUNCTIONS_SHOWN = 200;
