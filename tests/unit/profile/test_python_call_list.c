@@ -44,6 +44,24 @@ static void equal_rows_add_up(void **state)
 	(void)state;
 }
 
+static void sums_end_at_the_greatest_number(void **state)
+{
+	struct python_call call = call_of(1, UINT64_MAX), other = call_of(1, 7);
+	struct python_call_list list = {.items.count = 0};
+
+	assert_int_equal(python_call_list_add(&list, &call), 0);
+	assert_int_equal(python_call_list_add(&list, &other), 0);
+	assert_int_equal(list.items.items[0].count, UINT64_MAX);
+	assert_int_equal(list.items.items[0].primitive, UINT64_MAX);
+	assert_int_equal(list.items.items[0].first, 2);
+	assert_true(account_ops_python_calls.tables->is_valid(&list.items.items[0]));
+	call.at = 1;
+	assert_int_equal(python_call_list_add(&list, &call), 0);
+	assert_int_equal(python_call_list_sum(&list, PYTHON_CALL_EDGE), UINT64_MAX);
+	account_ops_python_calls.done(&list);
+	(void)state;
+}
+
 static void every_part_of_the_key_counts(void **state)
 {
 	struct python_call calls[9];
@@ -84,6 +102,8 @@ static void rows_are_bounded_and_checked(void **state)
 	}
 	call.at = PYTHON_CALL_ROWS_MAX;
 	assert_int_equal(python_call_list_add(&list, &call), -ENOSPC);
+	/* The index stays as it is. */
+	assert_int_equal(list.numbers.count, PYTHON_CALL_ROWS_MAX);
 	call.at = 5;
 	assert_int_equal(table->add(&list, &call), 0);
 	assert_true(table->is_valid(&call));
@@ -105,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_rows_add_up),
+		cmocka_unit_test(sums_end_at_the_greatest_number),
 		cmocka_unit_test(every_part_of_the_key_counts),
 		cmocka_unit_test(rows_are_bounded_and_checked),
 	};

@@ -30,28 +30,35 @@ static bool is_same(const struct python_call *a, const struct python_call *b)
 	       a->at == b->at;
 }
 
+/* Counts are those of a stranger. Of two sums, the one of smaller parts is not the greater one. */
+static uint64_t capped_sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 int python_call_list_add(struct python_call_list *list, const struct python_call *call)
 {
 	struct python_call *item;
+	bool is_full = list->items.count >= PYTHON_CALL_ROWS_MAX, added;
 	uint64_t *number;
-	bool added;
 
 	/* Of two with one hash the second is found by the next one. */
 	for (uint64_t hash = hash_of(call);; hash = mix(hash, 1)) {
-		number = hash_map_get(&list->numbers, hash, list->items.count, &added);
+		number = is_full ? hash_map_find(&list->numbers, hash)
+				 : hash_map_get(&list->numbers, hash, list->items.count, &added);
 		if (!number)
-			return -ENOMEM;
+			return is_full ? -ENOSPC : -ENOMEM;
 		if (*number >= list->items.count)
 			break;
 		item = &list->items.items[*number];
 		if (is_same(item, call)) {
-			item->count += call->count;
-			item->primitive += call->primitive;
-			item->first += call->first;
+			item->count = capped_sum(item->count, call->count);
+			item->primitive = capped_sum(item->primitive, call->primitive);
+			item->first = capped_sum(item->first, call->first);
 			return 0;
 		}
 	}
-	if (list->items.count >= PYTHON_CALL_ROWS_MAX)
+	if (is_full)
 		return -ENOSPC;
 	item = array_add(&list->items);
 	if (!item)
@@ -65,7 +72,7 @@ uint64_t python_call_list_sum(const struct python_call_list *list, enum python_c
 	uint64_t sum = 0;
 
 	array_foreach(&list->items, call)
-		sum += call->what == what ? call->count : 0;
+		sum = capped_sum(sum, call->what == what ? call->count : 0);
 	return sum;
 }
 
