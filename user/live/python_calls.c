@@ -8,15 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "profile/python_call_file.h"
 
-#define FILES_MAX 16384
-#define PATH_SIZE 64
+#define FILES_MAX     16384
+#define PATH_SIZE     64
+#define FOLDER_PREFIX "pkbpf-calls-"
+/* A younger folder may not be locked yet. */
+#define LEAST_AGE_S 60
+/* Processes that go on make files while their folder is emptied. */
+#define REMOVE_TRIES 8
 /* As profile_names_bytes() has it; a process makes up as many names as it likes. */
 #define NAMES_MAX (32U << 20)
 
@@ -28,13 +35,84 @@ struct python_calls {
 /* ---- the folder ---- */
 
 /* In memory where possible: each count of a call writes to a page. */
+static const char *const places[] = {"/dev/shm", "/tmp", "/var/tmp"};
+
+/* NULL: it cannot be. */
+static DIR *list_folder(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!list && fd >= 0)
+		close(fd);
+	return list;
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static void remove_files(int folder)
+{
+	DIR *list = list_folder(folder);
+	const struct dirent *entry;
+
+	if (!list)
+		return;
+	for (size_t i = 0; i < 4 * FILES_MAX && (entry = readdir(list)); i++)
+		if (begins_with(entry->d_name, PKBPF_PYTHON_CALLS_PREFIX))
+			unlinkat(folder, entry->d_name, 0);
+	closedir(list);
+}
+
+static void remove_folder(int folder, const char *path)
+{
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		remove_files(folder);
+		if (!rmdir(path) || (errno != ENOTEMPTY && errno != EEXIST))
+			return;
+	}
+}
+
+/* The folder of a pkbpf that was killed: its lock is free. */
+static void remove_left(const char *path, const struct invoking_user *user)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) || time(NULL) - status.st_mtime < LEAST_AGE_S ||
+	    (status.st_uid != geteuid() && !(user->behind_sudo && status.st_uid == user->uid)))
+		return;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		remove_folder(fd, path);
+}
+
+static void remove_all_left(const struct invoking_user *user)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		DIR *list = opendir(places[i]);
+		const struct dirent *entry;
+		char path[PATH_SIZE];
+
+		while (list && (entry = readdir(list))) {
+			if (!begins_with(entry->d_name, FOLDER_PREFIX) ||
+			    strlen(entry->d_name) > strlen(FOLDER_PREFIX "XXXXXX"))
+				continue;
+			snprintf(path, sizeof(path), "%s/%.40s", places[i], entry->d_name);
+			remove_left(path, user);
+		}
+		if (list)
+			closedir(list);
+	}
+}
+
 static int make_folder(struct python_calls *calls, struct error *error)
 {
-	static const char *const places[] = {"/dev/shm", "/tmp", "/var/tmp"};
 	int err = -ENOENT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		snprintf(calls->path, sizeof(calls->path), "%s/pkbpf-calls-XXXXXX", places[i]);
+		snprintf(calls->path, sizeof(calls->path), "%s/" FOLDER_PREFIX "XXXXXX", places[i]);
 		if (mkdtemp(calls->path))
 			return 0;
 		err = -errno;
@@ -50,6 +128,9 @@ static int open_folder(struct python_calls *calls, const struct invoking_user *u
 		       struct error *error)
 {
 	calls->fd = open(calls->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Where locks are not known, nothing is removed later. */
+	if (calls->fd >= 0)
+		flock(calls->fd, LOCK_EX | LOCK_NB);
 	if (calls->fd >= 0 && (!user->behind_sudo || fchown(calls->fd, user->uid, user->gid) == 0))
 		return 0;
 	return error_set(error, errno, "cannot give %s to the user of the command: %s", calls->path,
@@ -65,6 +146,7 @@ int python_calls_new(const struct invoking_user *user, struct python_calls **ret
 	if (!calls)
 		return error_set(error, ENOMEM, "cannot start the command: out of memory");
 	calls->fd = -1;
+	remove_all_left(user);
 	err = make_folder(calls, error);
 	err = err ? err : open_folder(calls, user, error);
 	if (err)
@@ -83,10 +165,12 @@ void python_calls_free(struct python_calls *calls)
 {
 	if (!calls)
 		return;
-	if (calls->fd >= 0)
+	if (calls->fd >= 0) {
+		remove_folder(calls->fd, calls->path);
 		close(calls->fd);
-	if (calls->path[0])
+	} else if (calls->path[0]) {
 		rmdir(calls->path);
+	}
 	free(calls);
 }
 
@@ -152,20 +236,15 @@ static int add_named(struct python_calls *calls, const char *name, struct profil
 
 int python_calls_collect(struct python_calls *calls, struct profile *profile)
 {
-	int fd = openat(calls->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *folder = list_folder(calls->fd);
 	const struct dirent *entry;
 	size_t files = 0, names_most = profile_names_bytes(profile) + NAMES_MAX;
 	int err = 0;
 
-	if (!folder) {
-		if (fd >= 0)
-			close(fd);
+	if (!folder)
 		return -ENOMEM;
-	}
 	while (!err && (entry = readdir(folder))) {
-		if (strncmp(entry->d_name, PKBPF_PYTHON_CALLS_PREFIX,
-			    strlen(PKBPF_PYTHON_CALLS_PREFIX)) != 0)
+		if (!begins_with(entry->d_name, PKBPF_PYTHON_CALLS_PREFIX))
 			continue;
 		if (files++ < FILES_MAX) {
 			err = add_named(calls, entry->d_name, profile, names_most);

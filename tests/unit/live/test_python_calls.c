@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,11 +99,66 @@ static void what_is_no_file_of_counts_is_counted_and_removed(void **state)
 	(void)state;
 }
 
+static void files_that_come_after_the_counts_are_removed(void **state)
+{
+	static const struct invoking_user nobody;
+	struct profile *profile = slice_new();
+	struct python_calls *calls;
+	struct error error;
+	char folder[128];
+
+	assert_int_equal(python_calls_new(&nobody, &calls, &error), 0);
+	snprintf(folder, sizeof(folder), "%s", python_calls_path(calls));
+	assert_int_equal(python_calls_collect(calls, profile), 0);
+	leave_counts(folder, "calls-1-0", 5);
+	python_calls_free(calls);
+	assert_int_not_equal(access(folder, F_OK), 0);
+	profile_free(profile);
+	(void)state;
+}
+
+/* A folder of an hour ago, with counts. */
+static void leave_folder(char folder[32])
+{
+	struct timespec times[2] = {{0}, {0}};
+
+	snprintf(folder, 32, "/tmp/pkbpf-calls-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	leave_counts(folder, "calls-1-0", 5);
+	times[0].tv_sec = times[1].tv_sec = time(NULL) - 3600;
+	assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
+}
+
+static void what_a_killed_one_has_left_is_removed_by_the_next(void **state)
+{
+	static const struct invoking_user nobody;
+	struct python_calls *calls;
+	struct error error;
+	char left[32], used[32], path[64];
+	int lock;
+
+	leave_folder(left);
+	leave_folder(used);
+	lock = open(used, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(python_calls_new(&nobody, &calls, &error), 0);
+	assert_int_not_equal(access(left, F_OK), 0);
+	snprintf(path, sizeof(path), "%s/calls-1-0", used);
+	assert_int_equal(access(path, F_OK), 0);
+	python_calls_free(calls);
+	close(lock);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(used), 0);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_of_all_processes_add_up_once),
 		cmocka_unit_test(what_is_no_file_of_counts_is_counted_and_removed),
+		cmocka_unit_test(files_that_come_after_the_counts_are_removed),
+		cmocka_unit_test(what_a_killed_one_has_left_is_removed_by_the_next),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
