@@ -240,6 +240,11 @@ static int check_python_calls(const struct live_options *live, struct error *err
 				 "%s requires a command: calls are counted inside the interpreter "
 				 "from its start; pkbpf %s -- python3 SCRIPT.py",
 				 name, name);
+	if (live->python_mode == PKBPF_PYTHON_OFF)
+		return error_set(error, EINVAL,
+				 "%s and --python off are mutually exclusive: times of functions "
+				 "are those of stacks with Python frames",
+				 name);
 	if (live->every_ns)
 		return error_set(error, EINVAL,
 				 "%s and --every are mutually exclusive: counts are read when the "
