@@ -41,9 +41,10 @@ static void time_cell(struct text_table *table, uint64_t ns, uint64_t parts)
 }
 
 /* Functions in C are in no stack. */
-static void time_cells(struct text_table *table, const struct python_function *function)
+static void time_cells(struct text_table *table, const struct python_function *function,
+		       bool has_times)
 {
-	if (!function->file[0]) {
+	if (!function->file[0] || !has_times) {
 		for (int i = 0; i < 4; i++)
 			text_table_cell(table, "-");
 		return;
@@ -54,7 +55,8 @@ static void time_cells(struct text_table *table, const struct python_function *f
 	time_cell(table, function->total_ns, function->primitive);
 }
 
-static void add_function(struct text_table *table, const struct python_function *function)
+static void add_function(struct text_table *table, const struct python_function *function,
+			 bool has_times)
 {
 	char text[PYTHON_FUNCTION_TEXT_SIZE];
 
@@ -63,7 +65,7 @@ static void add_function(struct text_table *table, const struct python_function 
 	else
 		text_table_cellf(table, "%" PRIu64 "/%" PRIu64, function->calls,
 				 function->primitive);
-	time_cells(table, function);
+	time_cells(table, function, has_times);
 	text_table_cell(table, python_function_text(text, function));
 }
 
@@ -83,15 +85,27 @@ static void write_title(const struct text_report *report, const struct python_ca
 	text_wrap(report->out, report->width, " ", 1, text);
 }
 
+static void append_times(char *text, size_t size, const struct python_calls_rows *rows, uint32_t hz)
+{
+	static const char of_c[] = ", with those of functions in C in their callers";
+
+	if (rows->has_samples)
+		text_append(text, size, "times are sampled (CPU time at %" PRIu32 " Hz%s)%s", hz,
+			    rows->has_waits ? ", and waits" : "", of_c);
+	else if (rows->has_waits)
+		text_append(text, size, "times are those of waits%s", of_c);
+	else
+		text_append(text, size,
+			    "no times were recorded: they are those of the events cpu and offcpu");
+}
+
 static void write_notes(const struct text_report *report, const struct python_calls_rows *rows)
 {
 	uint32_t hz = profile_info_read(report->profile)->frequency_hz;
 	char text[1024] = "", missing[768];
 
-	text_append(text, sizeof(text),
-		    "calls are exact; times are sampled (CPU time at %" PRIu32 " Hz%s), with those "
-		    "of functions in C in their callers",
-		    hz, rows->has_waits ? ", and waits" : "");
+	text_append(text, sizeof(text), "calls are exact; ");
+	append_times(text, sizeof(text), rows, hz);
 	python_calls_notes(rows, missing, sizeof(missing));
 	if (missing[0])
 		text_append(text, sizeof(text), "; %s", missing);
@@ -107,7 +121,7 @@ static int write_functions(const struct text_report *report, const struct python
 	int err = table ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < shown && !err; i++)
-		add_function(table, &rows->functions[i]);
+		add_function(table, &rows->functions[i], rows->has_samples || rows->has_waits);
 	err = err ? err : text_table_write(table, report->width, report->out);
 	text_more(report, rows->function_count - shown, "functions");
 	return err;

@@ -42,7 +42,7 @@ struct python_calls_rows {
 	struct python_line *lines; /* most hits first */
 	size_t line_count;
 	uint64_t calls, primitive;
-	bool has_waits; /* times are those of samples and of waits */
+	bool has_samples, has_waits; /* of which times are */
 	uint64_t sums[PYTHON_CALL_WHATS];
 };
 

@@ -175,6 +175,7 @@ static void add_all(struct timing *timing)
 		const uint32_t *frames = profile_stack(timing->profile, rows[i].stack, &count);
 		uint64_t ns = ns_of(timing, &rows[i]);
 
+		timing->rows->has_samples |= rows[i].kind == PKBPF_PROFILE_CPU;
 		timing->rows->has_waits |= rows[i].kind == PKBPF_PROFILE_OFFCPU;
 		if (ns)
 			add_stack(timing, frames, count, i + 1, ns);

@@ -69,6 +69,25 @@ static void columns_are_those_of_cprofile(void **state)
 	(void)state;
 }
 
+static void times_that_were_not_recorded_are_not_zero(void **state)
+{
+	static const struct python_call_words stack[] = {{"f", PYTHON_FILE, 22}};
+	char *text;
+
+	python_call_rows_fill(fake.profile);
+	text = fake_profile_write(&fake, "text", NULL);
+	assert_has(text, " 5000000002/2       -       -       -       - fib.py:2(fib)\n", true);
+	assert_has(text, "calls are exact; no times were recorded", true);
+	assert_has(text, "sampled", false);
+	free(text);
+	python_call_rows_stack(fake.profile, PKBPF_PROFILE_OFFCPU, stack, 1, 500000000);
+	text = fake_profile_write(&fake, "text", NULL);
+	assert_has(text, "            4   0.500   0.125   0.500   0.125 fib.py:20(f)\n", true);
+	assert_has(text, "calls are exact; times are those of waits, with", true);
+	free(text);
+	(void)state;
+}
+
 static void counts_that_are_missing_are_said(void **state)
 {
 	static const struct python_call_words none = {"", "", 0};
@@ -79,7 +98,8 @@ static void counts_that_are_missing_are_said(void **state)
 	text = fake_profile_write(&fake, "text", NULL);
 	assert_has(text, "\nPython calls\n 0 calls of 0 functions in 0 processes\n", true);
 	assert_has(text, "ncalls", false);
-	assert_has(text, "3 processes with a Python other than CPython 3.8 to 3.13", true);
+	assert_has(text, "with a Python other than CPython 3.8 to 3.13", true);
+	assert_has(text, "; 3 processes", true);
 	free(text);
 	(void)state;
 }
@@ -102,6 +122,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_without_calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_are_those_of_cprofile, setup, teardown),
+		cmocka_unit_test_setup_teardown(times_that_were_not_recorded_are_not_zero, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(counts_that_are_missing_are_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_page_has_the_first_ones, setup, teardown),
 	};
