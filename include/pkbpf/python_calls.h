@@ -44,10 +44,12 @@ struct pkbpf_python_head {
 	uint64_t replaced;     /* threads that have set a profile function of their own */
 	uint64_t interpreters; /* begun beside the main one */
 	uint64_t threads;      /* of these are counts */
+	uint64_t unhooked;     /* threads that began without counts: audit hooks of the program */
 };
 
 struct pkbpf_python_function {
-	uint32_t name, file, qualified; /* in the strings; file 0: a function in C */
+	/* In the strings; name 0: calls of it are lost; file 0: a function in C. */
+	uint32_t name, file, qualified;
 	uint32_t first_line;
 };
 

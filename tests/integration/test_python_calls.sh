@@ -120,6 +120,29 @@ assert report["lost_calls"] > 0 and report["calls"] + report["lost_calls"] >= 3 
 assert report["calls"] + report["lost_calls"] < 3 * 66000 + 20000
 END
 
+begin "an audit hook of the program that refuses sees its own errors alone; later threads are said"
+cat >hooked.py <<'END'
+import sys, threading
+def work():
+    pass
+first = threading.Thread(target=work)
+first.start()
+first.join()
+def hook(event, arguments):
+    if event == "sys.setprofile":
+        raise RuntimeError("refused")
+sys.addaudithook(hook)
+for _ in range(3):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+print("through", file=open("through", "w"))
+END
+record -e cpu --python-calls -o hooked.json -o hooked.pstats -- "$python" hooked.py
+[ -s through ] || fail "the program did not end: $(cat said)"
+python3 -c 'import json; print(json.load(open("hooked.json"))["python_calls"]["uncounted_threads"])' >said 2>&1
+[ "$(cat said) $(count hooked.pstats work)" = "3 1" ] || fail "$(cat said) uncounted, $(count hooked.pstats work) calls"
+
 begin "what a program puts into the folder does no harm, and is said"
 cat >hostile.py <<'END'
 import os

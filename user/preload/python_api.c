@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <string.h>
 
 struct python_api python_api;
 
@@ -28,4 +29,20 @@ bool python_api_look_up(void)
 		*(void **)((char *)&python_api + symbols[i].offset) = found;
 	}
 	return true;
+}
+
+uint32_t python_api_version(const char *text)
+{
+	uint32_t minor = 0;
+
+	if (text[0] != '3' || text[1] != '.')
+		return 0;
+	for (text += 2; *text >= '0' && *text <= '9' && minor < 100; text++)
+		minor = minor * 10 + (uint32_t)(*text - '0');
+	return 0x300 | minor;
+}
+
+bool python_api_is_known(uint32_t version, const char *text)
+{
+	return version >= 0x308 && version <= 0x30d && !strstr(text, "free-threading");
 }

@@ -47,6 +47,7 @@ typedef int trace_function(PyObject *self, PyObject *frame, int what, PyObject *
 	X(int, PySys_AddAuditHook, (int (*)(const char *, PyObject *, void *), void *))            \
 	X(void *, PyInterpreterState_Main, (void))                                                 \
 	X(void *, PyInterpreterState_ThreadHead, (void *))                                         \
+	X(void *, PyThreadState_Get, (void))                                                       \
 	X(void *, PyThreadState_Next, (void *))                                                    \
 	X(void *, PyThreadState_Swap, (void *))                                                    \
 	X(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **))                              \
@@ -84,9 +85,14 @@ extern struct python_api python_api;
 
 /* false: something is missing. */
 bool python_api_look_up(void);
+/* 0x30b of "3.11.2 (main, ...)"; 0: it is no version 3. */
+uint32_t python_api_version(const char *text);
+/* Its structures are those of here. */
+bool python_api_is_known(uint32_t version, const char *text);
 
 /* ---- names (python_names.c); the row's function is the object ---- */
 
+/* Both leave a row without a name where its strings find no room. */
 void python_name_code(struct pkbpf_python_function *row, PyObject *code);
 void python_name_c_function(struct pkbpf_python_function *row, const struct c_function *function);
 

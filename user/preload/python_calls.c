@@ -33,6 +33,8 @@ static uint32_t starters[2];
 
 static __thread struct calls_thread *this_thread;
 static __thread bool sets_hooks;
+/* The program has audit hooks of its own. */
+static bool has_other_hooks;
 
 /* ---- functions, edges, lines ---- */
 
@@ -64,11 +66,13 @@ static uint32_t add_function(uint64_t key, PyObject *object, bool is_code)
 	return number;
 }
 
+/* 0: it found no room, or its name did. */
 static uint32_t find_function(uint64_t key, PyObject *object, bool is_code)
 {
 	uint32_t number = calls_find(&functions, key, 0);
 
-	return number ? number : add_function(key, object, is_code);
+	number = number ? number : add_function(key, object, is_code);
+	return number && calls_function(number)->name ? number : 0;
 }
 
 static __attribute__((noinline)) uint32_t add_edge(uint64_t key, uint32_t caller, PyObject *object,
@@ -156,29 +160,42 @@ static inline struct calls_thread *current_thread(void)
 
 static trace_function on_event, on_line;
 
-static void hook_other(void *state)
+/* false: an audit hook refused it. */
+static bool hook_other(void *state)
 {
+	bool is_hooked = true;
+
 	if (python_api._PyEval_SetProfile) {
-		python_api._PyEval_SetProfile(state, on_event, NULL);
-		if (wants_lines && python_api._PyEval_SetTrace)
+		is_hooked = python_api._PyEval_SetProfile(state, on_event, NULL) == 0;
+		if (is_hooked && wants_lines && python_api._PyEval_SetTrace)
 			python_api._PyEval_SetTrace(state, on_line, NULL);
+		python_api.PyErr_Clear();
 	} else {
 		void *own = python_api.PyThreadState_Swap(state);
 
 		python_api.PyEval_SetProfile(on_event, NULL);
 		if (wants_lines)
 			python_api.PyEval_SetTrace(on_line, NULL);
+		python_api.PyErr_Clear();
 		python_api.PyThreadState_Swap(own);
 	}
+	return is_hooked;
 }
 
-/* Threads that were started since: they are the first ones of the list. */
+/*
+ * Threads that were started since: they are the first ones of the list. To set a function calls
+ * the audit hooks; those in Python may give up the GIL, and threads of the list may end meanwhile.
+ */
 static __attribute__((noinline)) void look_for_threads(void)
 {
+	void *own = python_api.PyThreadState_Get();
 	void *state =
 		python_api.PyInterpreterState_ThreadHead(python_api.PyInterpreterState_Main());
+	PyObject *type, *value, *trace;
 	uint64_t newest = last_thread;
 
+	/* After a call that failed there is one. */
+	python_api.PyErr_Fetch(&type, &value, &trace);
 	sets_hooks = true;
 	for (; state; state = python_api.PyThreadState_Next(state)) {
 		uint64_t id = python_api.PyThreadState_GetID ? python_api.PyThreadState_GetID(state)
@@ -186,14 +203,20 @@ static __attribute__((noinline)) void look_for_threads(void)
 
 		if (id <= last_thread)
 			continue;
-		hook_other(state);
+		if (state != own && (has_other_hooks || !hook_other(state)))
+			calls_head->unhooked++;
+		/* Without numbers, the first one alone is new. */
+		if (has_other_hooks && id == UINT64_MAX)
+			break;
 		if (id > newest && id != UINT64_MAX)
 			newest = id;
 	}
 	last_thread = newest;
-	if (wants_lines && python_api._PyEval_SetProfile && !python_api._PyEval_SetTrace)
+	if (wants_lines && !has_other_hooks && python_api._PyEval_SetProfile &&
+	    !python_api._PyEval_SetTrace)
 		python_api.PyEval_SetTraceAllThreads(on_line, NULL);
 	sets_hooks = false;
+	python_api.PyErr_Restore(type, value, trace);
 }
 
 /* ---- what the interpreter calls ---- */
@@ -290,16 +313,19 @@ static int on_line(PyObject *self, PyObject *frame, int what, PyObject *argument
 static void begin_script(void)
 {
 	static bool has_begun;
+	PyObject *type, *value, *trace;
 
 	if (has_begun || !calls_head || calls_head->state != PKBPF_PYTHON_LOADED)
 		return;
 	has_begun = true;
 	calls_head->state = PKBPF_PYTHON_COUNTS;
+	python_api.PyErr_Fetch(&type, &value, &trace);
 	sets_hooks = true;
 	if (wants_lines)
 		python_api.PyEval_SetTrace(on_line, NULL);
 	python_api.PyEval_SetProfile(on_event, NULL);
 	sets_hooks = false;
+	python_api.PyErr_Restore(type, value, trace);
 	if (current_thread())
 		look_for_threads();
 }
@@ -322,24 +348,9 @@ static int on_audit(const char *event, PyObject *arguments, void *data)
 		 (!strcmp(event, "sys.setprofile") ||
 		  (wants_lines && !strcmp(event, "sys.settrace"))))
 		calls_head->replaced++;
+	else if (event[0] == 's' && !strcmp(event, "sys.addaudithook"))
+		has_other_hooks = true;
 	return 0;
-}
-
-/* "3.11.2 (main, ...)" */
-static uint32_t read_version(const char *text)
-{
-	uint32_t minor = 0;
-
-	if (text[0] != '3' || text[1] != '.')
-		return 0;
-	for (text += 2; *text >= '0' && *text <= '9' && minor < 100; text++)
-		minor = minor * 10 + (uint32_t)(*text - '0');
-	return 0x300 | minor;
-}
-
-static bool is_known(const char *text)
-{
-	return version >= 0x308 && version <= 0x30d && !strstr(text, "free-threading");
 }
 
 static bool read_variable(void)
@@ -372,11 +383,11 @@ static __attribute__((constructor)) void begin(void)
 	is_own = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (is_own == MAP_FAILED)
 		return;
-	version = read_version(get_version());
+	version = python_api_version(get_version());
 	if (!begin_process())
 		return;
 	calls_head->state = PKBPF_PYTHON_REFUSED;
-	if (!is_known(get_version()) || !python_api_look_up() ||
+	if (!python_api_is_known(version, get_version()) || !python_api_look_up() ||
 	    madvise(is_own, 4096, MADV_WIPEONFORK) ||
 	    python_api.pthread_key_create(&thread_key, end_thread) ||
 	    python_api.PySys_AddAuditHook(on_audit, NULL))

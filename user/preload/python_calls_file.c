@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "preload/python_calls.h"
@@ -17,6 +18,7 @@
 #define PIECE	    65536U
 #define PATH_SIZE   4096
 #define MOST_OF_PID 4096 /* programs that one process may execute */
+#define FREE_ENOUGH (1ULL << 30)
 
 struct area {
 	uint32_t at, most, unit; /* offset in the file, rows, bytes of each */
@@ -115,10 +117,21 @@ static bool may_be_as_large(void)
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= PKBPF_PYTHON_FILE_BYTES;
 }
 
+/* Others need the memory too: a program that starts many processes must not fill it. */
+static bool leaves_room(const struct statvfs *status)
+{
+	return status->f_bavail >= status->f_blocks / 4 ||
+	       (uint64_t)status->f_bavail * status->f_frsize >= FREE_ENOUGH;
+}
+
+/* NULL: the file stays empty, and is counted as one that cannot be read. */
 static void *map(int fd)
 {
+	struct statvfs status;
 	void *bytes;
 
+	if (fstatvfs(fd, &status) || !leaves_room(&status))
+		return NULL;
 	/* Readable for pkbpf whatever the umask is. */
 	if (fchmod(fd, 0644) || ftruncate(fd, PKBPF_PYTHON_FILE_BYTES) || !allocate(fd, 0, PIECE))
 		return NULL;

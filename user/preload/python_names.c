@@ -4,20 +4,23 @@
 
 #include "preload/python_api.h"
 
-/* 0: not known. */
+/* 0: there is none, or no room. */
 static uint32_t put_text(PyObject *text, size_t most)
 {
 	const char *bytes;
 	intptr_t size = 0;
 	uint32_t at = 0;
 
-	bytes = text ? python_api.PyUnicode_AsUTF8AndSize(text, &size) : NULL;
-	if (bytes)
+	if (!text)
+		return 0;
+	bytes = python_api.PyUnicode_AsUTF8AndSize(text, &size);
+	if (bytes) {
 		at = calls_put_string(bytes, (size_t)size < most ? (size_t)size : most);
-	else
+	} else {
 		python_api.PyErr_Clear();
-	if (text)
-		python_api.Py_DecRef(text);
+		at = calls_put_string("?", 1); /* surrogates */
+	}
+	python_api.Py_DecRef(text);
 	return at;
 }
 
@@ -41,6 +44,9 @@ void python_name_code(struct pkbpf_python_function *row, PyObject *code)
 		row->first_line = (uint32_t)python_api.PyLong_AsLong(line);
 		python_api.Py_DecRef(line);
 	}
+	/* Without a file it would be one of the functions in C. */
+	if (!row->file)
+		row->name = 0;
 }
 
 /* Of a method of a type: the text of its descriptor. */

@@ -197,6 +197,7 @@ int python_call_parts_add(const struct python_call_parts *parts, struct profile 
 	err = python_call_note(profile, whats[head->state], 1);
 	err = err ? err : python_call_note(profile, PYTHON_CALL_REPLACED, head->replaced);
 	err = err ? err : python_call_note(profile, PYTHON_CALL_INTERPRETERS, head->interpreters);
+	err = err ? err : python_call_note(profile, PYTHON_CALL_UNHOOKED, head->unhooked);
 	err = err ? err : python_call_note(profile, PYTHON_CALL_LOST, head->lost_calls);
 	err = err ? err : python_call_note(profile, PYTHON_CALL_LOST_LINES, head->lost_lines);
 	err = err ? err : add_rows(&adding);

@@ -238,10 +238,13 @@ void python_calls_notes(const struct python_calls_rows *rows, char *text, size_t
 		 "the program set a profile or trace function of its own: calls after that are "
 		 "missing"},
 		{PYTHON_CALL_INTERPRETERS, "subinterpreters", "are not counted"},
+		{PYTHON_CALL_UNHOOKED, "threads",
+		 "began after the program added an audit hook: not counted"},
 		{PYTHON_CALL_REFUSED, "processes",
 		 "with a Python other than CPython 3.8 to 3.13 with a GIL are not counted"},
 		{PYTHON_CALL_IDLE, "processes", "with Python inside ran no script: not counted"},
-		{PYTHON_CALL_UNREADABLE, "processes", "left counts that could not be read"},
+		{PYTHON_CALL_UNREADABLE, "processes",
+		 "left counts that could not be read, or found no memory for them"},
 	};
 	char number[HUMAN_SIZE];
 

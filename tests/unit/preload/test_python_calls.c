@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "preload/python_api.c"
 #include "preload/python_calls_file.c"
 #include "preload/python_calls_table.c"
 
@@ -78,6 +79,33 @@ static void rows_end_at_the_limit_and_when_the_file_is_gone(void **state)
 	assert_int_equal(last, PIECE / sizeof(struct pkbpf_python_edge) - 1);
 	calls_edges[last].calls = 1;
 	assert_int_equal(calls_new_line(), 0);
+	(void)state;
+}
+
+static void versions_with_other_structures_are_not_known(void **state)
+{
+	assert_int_equal(python_api_version("3.11.2 (main, ...)"), 0x30b);
+	assert_int_equal(python_api_version("3.8.18"), 0x308);
+	assert_int_equal(python_api_version("2.7.18"), 0);
+	assert_true(python_api_is_known(0x308, "3.8.18"));
+	assert_true(python_api_is_known(0x30d, "3.13.0"));
+	assert_false(python_api_is_known(0x307, "3.7.16"));
+	assert_false(python_api_is_known(0x30e, "3.14.0"));
+	assert_false(python_api_is_known(0x30d, "3.13.0 experimental free-threading build"));
+	(void)state;
+}
+
+static void a_file_system_keeps_room_for_others(void **state)
+{
+	struct statvfs small = {.f_blocks = 4000, .f_bavail = 1000, .f_frsize = 4096};
+	struct statvfs large = {.f_blocks = 4000000, .f_bavail = 262144, .f_frsize = 4096};
+
+	assert_true(leaves_room(&small));
+	small.f_bavail--;
+	assert_false(leaves_room(&small));
+	assert_true(leaves_room(&large));
+	large.f_bavail--;
+	assert_false(leaves_room(&large));
 	(void)state;
 }
 
@@ -176,6 +204,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_finds_what_was_put),
+		cmocka_unit_test(versions_with_other_structures_are_not_known),
+		cmocka_unit_test(a_file_system_keeps_room_for_others),
 		cmocka_unit_test_setup_teardown(a_head_says_what_there_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_end_at_the_limit_and_when_the_file_is_gone,
 						setup, teardown),

@@ -151,10 +151,13 @@ static void words_are_those_of_pstats(void **state)
 	python_calls_notes(&rows, notes, sizeof(notes));
 	assert_string_equal(notes, "");
 	rows.sums[PYTHON_CALL_LOST] = 1;
+	rows.sums[PYTHON_CALL_UNHOOKED] = 6;
 	rows.sums[PYTHON_CALL_IDLE] = 2;
 	python_calls_notes(&rows, notes, sizeof(notes));
-	assert_string_equal(notes, "1 call found no room in the tables of their process; 2 "
-				   "processes with Python inside ran no script: not counted");
+	assert_string_equal(notes,
+			    "1 call found no room in the tables of their process; 6 "
+			    "threads began after the program added an audit hook: not "
+			    "counted; 2 processes with Python inside ran no script: not counted");
 	(void)state;
 }
 

@@ -82,6 +82,7 @@ static void write_missing(struct json_writer *writer, const struct python_calls_
 		{PYTHON_CALL_LOST_LINES, "lost_lines"},
 		{PYTHON_CALL_REPLACED, "replaced"},
 		{PYTHON_CALL_INTERPRETERS, "subinterpreters"},
+		{PYTHON_CALL_UNHOOKED, "uncounted_threads"},
 		{PYTHON_CALL_REFUSED, "refused_processes"},
 		{PYTHON_CALL_IDLE, "idle_processes"},
 		{PYTHON_CALL_UNREADABLE, "unreadable_processes"},

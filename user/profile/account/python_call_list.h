@@ -18,11 +18,12 @@ enum python_call_what {
 	PYTHON_CALL_PROCESSES,	  /* with counts */
 	PYTHON_CALL_IDLE,	  /* interpreters that began no script */
 	PYTHON_CALL_REFUSED,	  /* interpreters of another version, or without a GIL */
-	PYTHON_CALL_UNREADABLE,	  /* processes with a file that is none, or beyond the limit */
+	PYTHON_CALL_UNREADABLE,	  /* processes with a file that is none or empty, or too many */
 	PYTHON_CALL_LOST,	  /* calls that found no room */
 	PYTHON_CALL_LOST_LINES,	  /* likewise */
 	PYTHON_CALL_REPLACED,	  /* threads with a profile function of their own */
 	PYTHON_CALL_INTERPRETERS, /* beside the main one of a process */
+	PYTHON_CALL_UNHOOKED,	  /* threads: audit hooks of the program stood against it */
 	PYTHON_CALL_WHATS,
 };
 
