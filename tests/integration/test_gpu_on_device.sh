@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
+# alone: it measures the price of probes
 # tests/gpu/on_device: against a stand-in of CUDA's driver it finds all as it should be; without a device it skips, with the reason.
 # usage: test_gpu_on_device.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

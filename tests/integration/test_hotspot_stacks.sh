@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
+# alone: samples of code that is read late, as beside load, have no whole stack
 # Stacks of Java threads are whole without any flag, with each compiler and collector, and as deep as the program makes them.
 # usage: test_hotspot_stacks.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
+# alone: it measures, and loads the machine with a browser
 # Lanes of threads in the page of a trace, played in headless Chromium: what they draw is the account of each thread, and what a
 # program says that it did at a time; they work by pointer, fingers and keys alone, in any width, and with a million events.
 # shellcheck source=prelude.sh
