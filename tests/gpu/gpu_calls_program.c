@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "gpu_stand_in.h"
+#ifdef HIP
+#include "gpu_hip_names.h"
+#endif
 
 #define LAUNCHES 40
 #ifdef RUNTIME
@@ -26,6 +29,21 @@ struct grid {
 static volatile int sink;
 static long copy_ns, spin_ns, sleep_ns;
 
+#ifdef HIP
+int hipModuleGetFunction(void **function, void *module, const char *name);
+int hipModuleLaunchKernel(void *function, unsigned int x, unsigned int y, unsigned int z,
+			  unsigned int block_x, unsigned int block_y, unsigned int block_z,
+			  unsigned int shared, void *stream, void **arguments, void **extra);
+
+/* HIP has both kinds of launches in one library. */
+static void launch_by_handle(void)
+{
+	void *handle;
+
+	if (hipModuleGetFunction(&handle, NULL, "by_handle") == 0)
+		sink += hipModuleLaunchKernel(handle, 3, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+}
+#endif
 #ifdef RUNTIME
 int cudaLaunchKernel(const void *kernel, struct grid grid, struct grid block, void **arguments,
 		     size_t shared, void *stream);
@@ -243,6 +261,9 @@ int main(int argc, char **argv)
 	sink += cudaMallocFromPoolAsync(&pooled, BYTES, NULL, NULL);
 #endif
 	sink += release(other);
+#ifdef HIP
+	launch_by_handle();
+#endif
 #ifdef RUNTIME
 	/* The device has nothing then. */
 	sink += cudaDeviceReset();

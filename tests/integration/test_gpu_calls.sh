@@ -10,7 +10,7 @@ evidence=(said truth.json out.json)
 	grep -q 'needs x86-64 and Linux 5.15' said && skip "$(tail -n 1 said)"
 	fail "status $?: $(cat said)"
 }
-cp "$workloads"/lib{cuda.so.1,cudart.so.12} "$workloads"/gpu_{runtime,driver,static} .
+cp "$workloads"/lib{cuda.so.1,cudart.so.12,amdhip64.so.6,amdhip64.so.7} "$workloads"/gpu_{runtime,driver,static,hip6,hip7} .
 cp gpu_runtime gpu_stripped && strip gpu_stripped
 
 # Exact counts and bytes; times within 2 % of the program's own, which has the price of the probes on top, and may have waited
@@ -20,7 +20,7 @@ import json, sys
 program, rounds, prefix = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 calls = json.load(open("out.json"))["gpu_calls"]
 truth = json.load(open("truth.json"))
-runtime, MIB = prefix == "cuda", 1 << 20
+runtime, hip, MIB = prefix != "cu", prefix == "hip", 1 << 20
 
 def one(group, **keys):
     rows = [r for r in calls["functions"] if r["group"] == group and all(r.get(k) == v for k, v in keys.items())]
@@ -33,7 +33,10 @@ def near(row, ns):
 scale, add = one("launch", kernel=sys.argv[4]), one("launch", kernel=sys.argv[5])
 assert (scale["calls"], scale["blocks"]) == (truth["scale"], 8 * truth["scale"]), scale
 assert (add["calls"], add["blocks"]) == (truth["add"], 10 * truth["add"]), add
-assert sum(r["calls"] for r in calls["functions"] if r["group"] == "launch") == truth["scale"] + truth["add"]
+if hip:
+    handle = one("launch", function="hipModuleLaunchKernel")
+    assert (handle["calls"], handle["blocks"], handle["kernel"]) == (1, 3, "by_handle"), handle
+assert sum(r["calls"] for r in calls["functions"] if r["group"] == "launch") == truth["scale"] + truth["add"] + hip
 up = one("copy", direction="host to device", function=prefix + ("Memcpy" if runtime else "MemcpyHtoD"))
 assert (up["calls"], up["bytes"]) == (rounds, rounds * 4 * MIB), up
 near(up, truth["copy_ns"])
@@ -50,17 +53,17 @@ assert (memory["calls"], memory["bytes"], memory["freed"], memory["live_bytes"])
 assert one("free", function=prefix + ("Free" if runtime else "MemFree"))["calls"] == 1
 errors = {(e["function"], e["code"]): e["calls"] for e in calls["errors"]}
 if runtime:
-    assert errors == {("cudaMalloc", 2): 1, ("cudaMemcpy", 21): rounds}, errors
+    assert errors == {(prefix + "Malloc", 2): 1, (prefix + "Memcpy", 21): rounds}, errors
     # A launch that has ended has its return address on the stack above these.
-    below = one("copy", function="cudaMemcpyAsync")
+    below = one("copy", function=prefix + "MemcpyAsync")
     assert (below["calls"], below["bytes"], below["direction"]) == (10, 1000, "unknown"), below
-    solid = one("copy", function="cudaMemcpy3DAsync")
+    solid = one("copy", function=prefix + "Memcpy3DAsync")
     assert (solid["bytes"], solid["direction"]) == (60, "device to host"), solid
-    peer = one("copy", function="cudaMemcpyPeerAsync")
+    peer = one("copy", function=prefix + "MemcpyPeerAsync")
     assert (peer["bytes"], peer["direction"]) == (64, "device to device"), peer
-    pool = one("allocation", function="cudaMallocFromPoolAsync")
+    pool = one("allocation", function=prefix + "MallocFromPoolAsync")
     assert (pool["calls"], pool["bytes"], pool["freed"], pool["live_bytes"]) == (1, 4 * MIB, 0, 0), pool
-    assert one("free", function="cudaDeviceReset")["calls"] == 1
+    assert one("free", function=prefix + "DeviceReset")["calls"] == 1
     assert one("graph")["calls"] == 1
 else:
     assert errors == {("cuMemAlloc", 2): 1}, errors
@@ -80,7 +83,7 @@ assert good >= 0.99 * sum(s["samples"] for s in launches) > 0, launches
 waits = [s for s in stacks if s["group"] == "wait"]
 assert sum(s["calls"] for s in waits if leads(s, "ynchronize", "train_step", "main")) == 2 * rounds, waits
 # One in 16: as many as it stands for, within five standard deviations.
-stand_for, all_launches = sum(s["calls"] for s in launches), truth["scale"] + truth["add"]
+stand_for, all_launches = sum(s["calls"] for s in launches), truth["scale"] + truth["add"] + hip
 assert abs(stand_for - all_launches) <= 5 * (15 * all_launches) ** 0.5, (stand_for, all_launches)
 kept = [s for s in stacks if s["group"] == "allocation" and s["function"] == memory["function"]]
 assert sum(s["bytes"] for s in kept) == 17 * MIB and not any(s["live_bytes"] for s in kept), kept
@@ -105,6 +108,22 @@ CHECK
 run "the driver alone" gpu_driver cu scale math::add
 run "both in the program" gpu_static cuda scale math::add
 run "without symbols: names that were registered" gpu_stripped cuda scale math::add
+
+run "HIP, whose exported functions jump to inner ones" gpu_hip6 hip scale math::add
+run "HIP, whose exported functions call inner ones and return" gpu_hip7 hip scale math::add
+begin "HIP without symbols of inner functions: counts alone, and it says so"
+strip -o stripped.so libamdhip64.so.6 && mv stripped.so libamdhip64.so.6
+"$pkbpf" -e cpu --gpu-calls -o out.json -- ./gpu_hip6 2 >truth.json 2>said || fail "status $?: $(cat said)"
+grep -q 'libamdhip64.so.6 the ends cannot be seen' said || fail "$(cat said)"
+checker - <<'CHECK'
+import json
+calls = [r for r in json.load(open("out.json"))["gpu_calls"]["functions"]]
+truth = json.load(open("truth.json"))
+launches = {r["kernel"]: r["calls"] for r in calls if r["group"] == "launch" and r["function"] == "hipLaunchKernel"}
+assert launches == {"scale": truth["scale"], "math::add": truth["add"]}, launches
+waits = {r["function"]: (r["calls"], r["unmeasured"], "total_ns" in r) for r in calls if r["group"] == "wait"}
+assert waits == {"hipDeviceSynchronize": (2, 2, False), "hipStreamSynchronize": (2, 2, False)}, waits
+CHECK
 
 begin "a process that runs already, from Python"
 cat >train.py <<'PROGRAM'

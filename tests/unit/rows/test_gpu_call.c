@@ -24,6 +24,9 @@ static void knows_calls_that_wait(void **state)
 	assert_true(waits("cuCtxSynchronize", "libcuda.so.1"));
 	assert_true(waits("cuMemcpyDtoH_v2", "libcuda.so.550.54"));
 	assert_true(waits("hipDeviceSynchronize", "libamdhip64.so.6"));
+	assert_true(waits("hip::hipStreamSynchronize", "libamdhip64.so.6"));
+	assert_true(waits("hip::hipStreamSynchronize_spt(ihipStream_t*)", "libamdhip64.so.6"));
+	assert_true(waits("hip::hipMemcpy(void*, void const*)", "libamdhip64.so.6"));
 	(void)state;
 }
 
@@ -62,6 +65,9 @@ static void leaves_others_alone(void **state)
 	assert_false(waits("cudaLaunchKernel", "libcudart.so.12"));
 	assert_false(waits("cuCtxSynchronize", "game"));
 	assert_false(waits("hipMemcpy", "libother.so"));
+	assert_false(waits("hip::hipMemcpyAsync(void*)", "libamdhip64.so.6"));
+	assert_false(waits("hip::hipStreamSynchronize_common(ihipStream_t*)", "libamdhip64.so.6"));
+	assert_false(waits("hip::", "libamdhip64.so.6"));
 	assert_false(waits("compute", "train"));
 	assert_false(waits("", ""));
 	(void)state;

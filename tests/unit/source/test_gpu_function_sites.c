@@ -37,6 +37,28 @@ static void variants_are_their_function(void **state)
 	(void)state;
 }
 
+static void inner_functions_have_the_name_of_the_exported_one(void **state)
+{
+	char name[24];
+
+	assert_true(gpu_function_is_inner("_ZN3hip20hipStreamSynchronizeEP12ihipStream_t", name,
+					  sizeof(name)));
+	assert_string_equal(name, "hipStreamSynchronize");
+	assert_true(gpu_function_is_inner("_ZN3hip13hipMemcpy_sptEPvPKvm13hipMemcpyKind", name,
+					  sizeof(name)));
+	assert_string_equal(name, "hipMemcpy_spt");
+	/* Of a class in there; cut; longer than it may be; of another namespace. */
+	assert_false(gpu_function_is_inner("_ZN3hip6Stream4waitEv", name, sizeof(name)));
+	assert_false(gpu_function_is_inner("_ZN3hip20hipStreamSync", name, sizeof(name)));
+	assert_false(
+		gpu_function_is_inner("_ZN3hip24hipStreamSynchronize_abcE", name, sizeof(name)));
+	assert_false(gpu_function_is_inner("_ZN3hip99999999999999999999hipE", name, sizeof(name)));
+	assert_false(gpu_function_is_inner("_ZN3hip0E", name, sizeof(name)));
+	assert_false(gpu_function_is_inner("_ZN3cub7hipFreeEPv", name, sizeof(name)));
+	assert_false(gpu_function_is_inner("hipFree", name, sizeof(name)));
+	(void)state;
+}
+
 /* What a site says of its function comes back. */
 static void functions_fit_into_sites(void **state)
 {
@@ -94,6 +116,39 @@ __attribute__((noinline, naked)) int hipFreeAsync(int (*function)(int))
 	__asm__("push %rbx\n\tpop %rbx\n\tjmp cuLaunchCooperativeKernel");
 }
 
+/* This one ends in a jump to its inner function, which returns: that one has the probes. */
+int hipCtxSynchronize(int value);
+int hip_inner(int value) __asm__("_ZN3hip17hipCtxSynchronizeEi");
+__attribute__((noinline, naked)) int hipCtxSynchronize(int value)
+{
+	__asm__("push %rbx\n\tpop %rbx\n\tjmp _ZN3hip17hipCtxSynchronizeEi");
+}
+
+__attribute__((noinline, naked)) int hip_inner(int value)
+{
+	__asm__("push %rbx\n\tpop %rbx\n\txor %eax, %eax\n\tret");
+}
+
+/* This one returns after its call: its inner function has none. */
+int hipFree(int value);
+int hip_inner_free(int value) __asm__("_ZN3hip7hipFreeEi");
+__attribute__((noinline, naked)) int hipFree(int value)
+{
+	__asm__("push %rbx\n\tcall _ZN3hip7hipFreeEi\n\tpop %rbx\n\tret");
+}
+
+__attribute__((noinline, naked)) int hip_inner_free(int value)
+{
+	__asm__("push %rbx\n\tpop %rbx\n\txor %eax, %eax\n\tret");
+}
+
+/* The library alone calls this one. */
+int hip_inner_malloc(int value) __asm__("_ZN3hip9hipMallocEi");
+__attribute__((noinline, naked)) int hip_inner_malloc(int value)
+{
+	__asm__("push %rbx\n\tpop %rbx\n\txor %eax, %eax\n\tret");
+}
+
 static size_t count_of(const struct gpu_function_sites *sites, const char *name, uint32_t role)
 {
 	const struct gpu_function *function = gpu_function_find(name);
@@ -113,9 +168,10 @@ static void each_function_has_its_places(void **state)
 
 	assert_true(fd >= 0);
 	assert_true(cuCtxSynchronize() + cuLaunchCooperativeKernel() + hipFreeAsync(NULL) > 0);
+	assert_int_equal(hipCtxSynchronize(0) + hipFree(0) + hip_inner_malloc(0), 0);
 	assert_int_equal(elf_file_open(&file, fd), 0);
 	assert_int_equal(gpu_function_sites_find(&file, &sites), 0);
-	assert_int_equal(sites.count, 3);
+	assert_int_equal(sites.count, 5);
 	assert_int_equal(sites.refused, 0);
 	assert_int_equal(count_of(&sites, "cuCtxSynchronize", PKBPF_SITE_CALL), 1);
 	assert_int_equal(count_of(&sites, "cuCtxSynchronize", PKBPF_SITE_RETURN), 2);
@@ -123,6 +179,11 @@ static void each_function_has_its_places(void **state)
 	assert_int_equal(count_of(&sites, "cuLaunchCooperativeKernel", PKBPF_SITE_COUNT), 1);
 	assert_int_equal(count_of(&sites, "cuLaunchCooperativeKernel", PKBPF_SITE_RETURN), 0);
 	assert_int_equal(count_of(&sites, "hipFreeAsync", PKBPF_SITE_COUNT), 1);
+	assert_int_equal(count_of(&sites, "hipCtxSynchronize", PKBPF_SITE_CALL), 1);
+	assert_int_equal(count_of(&sites, "hipCtxSynchronize", PKBPF_SITE_RETURN), 1);
+	assert_int_equal(count_of(&sites, "hipFree", PKBPF_SITE_CALL), 1);
+	assert_int_equal(count_of(&sites, "hipFree", PKBPF_SITE_RETURN), 1);
+	assert_int_equal(count_of(&sites, "hipMalloc", PKBPF_SITE_CALL), 0);
 	assert_int_equal(sites.unmeasured, 1);
 	assert_string_equal(sites.unmeasured_names, "hipFreeAsync");
 	gpu_function_sites_done(&sites);
@@ -163,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variants_are_their_function),
+		cmocka_unit_test(inner_functions_have_the_name_of_the_exported_one),
 		cmocka_unit_test(functions_fit_into_sites),
 		cmocka_unit_test(the_driver_is_a_layer_of_its_own),
 		cmocka_unit_test(each_function_has_its_places),

@@ -27,6 +27,8 @@ struct found_function {
 	const struct gpu_function *function;
 	char name[NAME_BYTES];
 	uint64_t address, size;
+	bool is_inner;	  /* an exported function passes its calls on to this one */
+	bool is_left_out; /* the other one of both has the probe */
 };
 
 struct search {
@@ -53,11 +55,14 @@ static int take_symbol(struct search *search, const struct elf_symbol *symbol, c
 {
 	const struct gpu_function *function;
 	struct found_function *found;
+	char outer[NAME_BYTES];
+	bool is_inner = gpu_function_is_inner(name, outer, sizeof(outer));
 
 	if (symbol->section == SHN_UNDEF || symbol->type != STT_FUNC)
 		return 0;
 	if (strstr(name, COLD))
 		return take_cold(search, symbol);
+	name = is_inner ? outer : name;
 	function = gpu_function_find(name);
 	if (!function)
 		return 0;
@@ -69,8 +74,10 @@ static int take_symbol(struct search *search, const struct elf_symbol *symbol, c
 	found = array_add(&search->found);
 	if (!found)
 		return -ENOMEM;
-	*found = (struct found_function){
-		.function = function, .address = symbol->address, .size = symbol->size};
+	*found = (struct found_function){.function = function,
+					 .address = symbol->address,
+					 .size = symbol->size,
+					 .is_inner = is_inner};
 	snprintf(found->name, sizeof(found->name), "%s", name);
 	return 0;
 }
@@ -202,6 +209,44 @@ static bool wants_end(const struct gpu_function *function)
 	return function->group != PKBPF_GPU_LAUNCH && function->shape != PKBPF_GPU_REGISTER;
 }
 
+/* Is the end of this function seen at returns of its own? */
+static int look_for_ends(struct search *search, const struct found_function *found,
+			 bool *ret_are_seen)
+{
+	size_t first = search->result->sites.items.count;
+	struct region_site *site = array_add(&search->result->sites.items);
+	int err;
+
+	if (!site)
+		return -ENOMEM;
+	*site = (struct region_site){.role = REGION_FUNCTION};
+	err = add_exits(search, found, first);
+	*ret_are_seen = search->result->sites.items.count > first + 1;
+	search->result->sites.items.count = first;
+	return err;
+}
+
+/* An exported function of HIP passes its call on to an inner one: with a jump, or with a call,
+ * after which it returns. One of both has the probe: the one that returns. */
+static int choose_of_both(struct search *search, struct found_function *inner)
+{
+	struct found_function *outer = NULL;
+	bool are_seen = false;
+	int err;
+
+	array_foreach(&search->found, found)
+		if (!found->is_inner && strcmp(found->name, inner->name) == 0)
+			outer = found;
+	inner->is_left_out = true;
+	/* The library alone calls it. */
+	if (!outer)
+		return 0;
+	err = look_for_ends(search, outer, &are_seen);
+	inner->is_left_out = are_seen;
+	outer->is_left_out = !are_seen;
+	return err;
+}
+
 static int add_function(struct search *search, const struct found_function *found)
 {
 	struct gpu_function_sites *result = search->result;
@@ -251,7 +296,11 @@ int gpu_function_sites_find(const struct elf_file *file, struct gpu_function_sit
 	err = take_table(&search, SHT_DYNSYM);
 	err = err ? err : take_table(&search, SHT_SYMTAB);
 	array_foreach(&search.found, found)
-		err = err ? err : add_function(&search, found);
+		if (!err && found->is_inner)
+			err = choose_of_both(&search, found);
+	array_foreach(&search.found, found)
+		if (!err && !found->is_left_out)
+			err = add_function(&search, found);
 	array_free(&search.found);
 	array_free(&search.matches.cold);
 	if (err)

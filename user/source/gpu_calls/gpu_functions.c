@@ -2,9 +2,13 @@
 /* Names of functions, and what their arguments are. */
 #include "source/gpu_calls/gpu_functions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+
+/* Of functions in the C++ namespace "hip". */
+#define INNER_PREFIX "_ZN3hip"
 
 #define LAUNCH(name, shape)                                                                        \
 	{                                                                                          \
@@ -73,6 +77,7 @@ static const struct gpu_function functions[] = {
 	LAUNCH("hipLaunchCooperativeKernel", KERNEL_DIM3),
 	LAUNCH("hipLaunchKernelExC", KERNEL_2),
 	DRIVER("hipModuleLaunchKernel", HANDLE_XYZ),
+	DRIVER("hipDrvLaunchKernelEx", HANDLE_2),
 	DRIVER("hipModuleLaunchCooperativeKernel", HANDLE_XYZ),
 	DRIVER("hipExtModuleLaunchKernel", HANDLE_THREADS),
 	DRIVER("hipHccModuleLaunchKernel", HANDLE_THREADS),
@@ -126,6 +131,8 @@ static const struct gpu_function functions[] = {
 	COPY("hipMemcpy2DAsync", AREA_5_6_KIND_7),
 	COPY("hipMemcpy3D", PARAMS_3D),
 	COPY("hipMemcpy3DAsync", PARAMS_3D),
+	COPY("hipMemcpy3DPeer", PARAMS_PEER_3D),
+	COPY("hipMemcpy3DPeerAsync", PARAMS_PEER_3D),
 	COPY("hipMemcpyToSymbol", BYTES_3_KIND_5),
 	COPY("hipMemcpyToSymbolAsync", BYTES_3_KIND_5),
 	COPY("hipMemcpyFromSymbol", BYTES_3_KIND_5),
@@ -204,6 +211,7 @@ static const struct gpu_function functions[] = {
 	WAIT("cuStreamSynchronize"),
 	WAIT("cuEventSynchronize"),
 	WAIT("hipDeviceSynchronize"),
+	WAIT("hipCtxSynchronize"),
 	WAIT("hipStreamSynchronize"),
 	WAIT("hipEventSynchronize"),
 
@@ -212,6 +220,7 @@ static const struct gpu_function functions[] = {
 	NAMES("cuModuleGetFunction", OUT_1_NAME_3),
 	NAMES("cuLibraryGetKernel", OUT_1_NAME_3),
 	NAMES("hipModuleGetFunction", OUT_1_NAME_3),
+	NAMES("hipLibraryGetKernel", OUT_1_NAME_3),
 };
 _Static_assert(sizeof(functions) / sizeof(functions[0]) < 0x1000, "12 bits of a site");
 
@@ -255,4 +264,23 @@ const struct gpu_function *gpu_function_find(const char *name)
 			return &functions[i];
 	}
 	return NULL;
+}
+
+bool gpu_function_is_inner(const char *symbol, char *ret_name, size_t size)
+{
+	size_t prefix = sizeof(INNER_PREFIX) - 1;
+	unsigned long length;
+	char *end;
+
+	if (strncmp(symbol, INNER_PREFIX, prefix) != 0)
+		return false;
+	symbol += prefix;
+	if (*symbol < '1' || *symbol > '9')
+		return false;
+	length = strtoul(symbol, &end, 10);
+	if (!length || length >= size || strnlen(end, length + 1) <= length || end[length] != 'E')
+		return false;
+	memcpy(ret_name, end, length);
+	ret_name[length] = '\0';
+	return true;
 }

@@ -23,6 +23,10 @@ enum pkbpf_gpu_layer gpu_function_layer(const struct gpu_function *function);
  * of them. */
 const struct gpu_function *gpu_function_find(const char *name);
 
+/* Is this mangled symbol the inner function to which the exported one of HIP's library passes its
+ * call? ret_name: that of the exported one. */
+bool gpu_function_is_inner(const char *symbol, char *ret_name, size_t size);
+
 #define GPU_UNMEASURED_NAMES 200
 
 struct gpu_function_sites {
