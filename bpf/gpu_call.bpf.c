@@ -2,8 +2,8 @@
 /*
  * Calls of the CUDA and HIP libraries. What a library calls in another one, or in itself, belongs
  * to the call of the program: of nested calls the outermost counts. Launches have a probe at their
- * entry only: whether a call that was held goes on is told by its return address, which is in its
- * place until then.
+ * entry only. A held call goes on while its return address is in its place; where its code is alone
+ * in a library, return addresses of inner calls show it.
  */
 #include "alloc_regs.bpf.h"
 #include "function_exit.bpf.h"
@@ -12,12 +12,14 @@
 #include "stack_id.bpf.h"
 #include "task_filter.bpf.h"
 
-/* 0: this one is left out. */
-static __always_inline __u32 choose_weight(__u32 pair)
+/* 0: this one is left out. Random numbers of the thread's own: the helper costs more than a launch
+ * has to spare. */
+static __always_inline __u32 choose_weight(struct pkbpf_gpu_thread *call)
 {
-	__u32 mask = gpu_control.masks[PKBPF_GPU_GROUP_OF(pair) & 7];
+	__u32 mask = gpu_control.masks[PKBPF_GPU_GROUP_OF(call->pair) & 7];
 
-	return mask && bpf_get_prandom_u32() & mask ? 0 : mask + 1;
+	call->random = call->random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return mask && call->random >> 40 & mask ? 0 : mask + 1;
 }
 
 /* The number of the thread's stack; 0: unknown. */
@@ -65,51 +67,60 @@ static __always_inline bool is_alive(const struct pkbpf_gpu_thread *call, __u64 
 	       user_word(call->stack_pointer) == call->return_address;
 }
 
-/* Does the current call return into the code of another one? */
-static __always_inline bool returns_into(const struct pkbpf_gpu_thread *outer, __u64 stack_pointer)
+/* Does the current call return into this code? */
+static __always_inline bool returns_into(__u64 code, __u64 bytes, __u64 stack_pointer)
 {
-	return user_word(stack_pointer) - outer->code < outer->code_bytes;
+	return bytes && user_word(stack_pointer) - code < bytes;
 }
 
-/* Is the current call inside of one that was seen? The return address of one that is held may stand
- * there from before, where the stack has not been written to since. Of the same library only what
- * that one calls itself is inside, and no driver calls a run-time. */
-static __always_inline bool is_inside(struct pkbpf_gpu_thread *outer,
-				      const struct pkbpf_span_site *site, struct pt_regs *ctx)
+/* Is a call of this function, with its return address at the top of the stack, inside of `outer`?
+ * Of the same library only what that one calls itself is inside, and no driver calls a run-time. A
+ * run-time in a library of its own calls the driver from its code; of one that is linked into the
+ * program the return address of a call that has ended may still stand there, where the stack has
+ * not been written to since. */
+static __always_inline bool is_inside(const struct pkbpf_gpu_thread *outer, __u32 pair,
+				      __u64 stack_pointer)
 {
-	__u64 stack_pointer = PT_REGS_SP(ctx);
-	__u32 pair = site->pair;
-
-	if (!is_alive(outer, stack_pointer))
-		return false;
 	if (outer->state == PKBPF_GPU_OPEN)
-		return true;
-	if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_LAYER_OF(outer->pair)) {
-		if (!returns_into(outer, stack_pointer))
-			return false;
-	} else if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_RUNTIME) {
+		return is_alive(outer, stack_pointer);
+	if (stack_pointer >= outer->stack_pointer)
 		return false;
-	}
-	/* A launch launches once: what follows is inside of that. */
-	if (outer->state == PKBPF_GPU_ONCE && PKBPF_GPU_GROUP_OF(pair) == PKBPF_GPU_LAUNCH) {
-		outer->pair = pair;
-		outer->stack_pointer = stack_pointer;
-		outer->return_address = user_word(stack_pointer);
-		outer->code = PT_REGS_IP(ctx) - site->from_start;
-		outer->code_bytes = site->function_size;
-	}
-	return true;
+	if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_LAYER_OF(outer->pair))
+		return returns_into(outer->code, outer->code_bytes, stack_pointer);
+	if (PKBPF_GPU_LAYER_OF(pair) == PKBPF_GPU_RUNTIME)
+		return false;
+	if (!outer->library_bytes)
+		return is_alive(outer, stack_pointer);
+	/* A launch that has not launched yet has not ended. */
+	return returns_into(outer->library, outer->library_bytes, stack_pointer) &&
+	       (outer->state == PKBPF_GPU_ONCE || is_alive(outer, stack_pointer));
+}
+
+/* A launch launches once: what follows is inside of that. */
+static __always_inline void follow_launch(struct pkbpf_gpu_thread *outer,
+					  const struct pkbpf_span_site *site, struct pt_regs *ctx)
+{
+	if (outer->state != PKBPF_GPU_ONCE || PKBPF_GPU_GROUP_OF(site->pair) != PKBPF_GPU_LAUNCH)
+		return;
+	outer->pair = site->pair;
+	outer->stack_pointer = PT_REGS_SP(ctx);
+	outer->return_address = 0;
+	outer->library_bytes = 0;
+	outer->code = PT_REGS_IP(ctx) - site->from_start;
+	outer->code_bytes = site->function_size;
 }
 
 /* A call whose end is not seen. A function of its own: see row_add(). */
 static __noinline int count_now(__u32 pid, struct pkbpf_gpu_thread *call)
 {
-	struct gpu_sums sums = {.bytes = call->bytes, .count = 1, .unmeasured = 1};
-	__u32 group = PKBPF_GPU_GROUP_OF(call->pair);
+	struct gpu_sums sums = {.count = 1};
 
-	if (group == PKBPF_GPU_LAUNCH) {
+	/* Of launches the time is never known. */
+	if (PKBPF_GPU_GROUP_OF(call->pair) == PKBPF_GPU_LAUNCH) {
 		sums.blocks = call->bytes;
-		sums.bytes = 0;
+	} else {
+		sums.bytes = call->bytes;
+		sums.unmeasured = 1;
 	}
 	count_call(pid, call, &sums);
 	return 0;
@@ -117,20 +128,23 @@ static __noinline int count_now(__u32 pid, struct pkbpf_gpu_thread *call)
 
 static __noinline int add_thread(__u32 tid)
 {
-	struct pkbpf_gpu_thread none = {};
+	struct pkbpf_gpu_thread first = {.random = (__u64)bpf_get_prandom_u32() << 32 | tid};
 
-	bpf_map_update_elem(&gpu_threads, &tid, &none, BPF_ANY);
+	bpf_map_update_elem(&gpu_threads, &tid, &first, BPF_ANY);
 	return 0;
 }
 
 /* The thread's entry, if what begins is no part of another call; NULL: it is, or no room. */
-static __always_inline struct pkbpf_gpu_thread *
-begin_call(struct pt_regs *ctx, const struct pkbpf_span_site *site, __u32 tid)
+static __always_inline struct pkbpf_gpu_thread *begin_call(struct pt_regs *ctx,
+							   const struct pkbpf_span_site *site,
+							   __u32 tid, struct pkbpf_gpu_thread *call)
 {
-	struct pkbpf_gpu_thread *call = bpf_map_lookup_elem(&gpu_threads, &tid);
-
-	if (call)
-		return is_inside(call, site, ctx) ? NULL : call;
+	if (call) {
+		if (!is_inside(call, site->pair, PT_REGS_SP(ctx)))
+			return call;
+		follow_launch(call, site, ctx);
+		return NULL;
+	}
 	add_thread(tid);
 	call = bpf_map_lookup_elem(&gpu_threads, &tid);
 	if (!call)
@@ -138,23 +152,32 @@ begin_call(struct pt_regs *ctx, const struct pkbpf_span_site *site, __u32 tid)
 	return call;
 }
 
+/* See is_inside(). A read of a program's memory takes a fifth of a probe's time. */
+static __always_inline bool needs_return_address(const struct pkbpf_gpu_thread *call)
+{
+	if (call->state != PKBPF_GPU_ONCE)
+		return true;
+	return PKBPF_GPU_LAYER_OF(call->pair) == PKBPF_GPU_RUNTIME && !call->library_bytes;
+}
+
 /* Writes in place: the stack above that of unwinding has no room. */
 static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_site *site,
-				  __u64 pid_tgid)
+				  __u64 pid_tgid, struct pkbpf_gpu_thread *call)
 {
 	__u32 pair = site->pair, group = PKBPF_GPU_GROUP_OF(pair);
-	struct pkbpf_gpu_thread *call;
 
 	if (PKBPF_GPU_SHAPE_OF(pair) == PKBPF_GPU_REGISTER) {
 		name_kernel(pid_tgid >> 32, PT_REGS_PARM2(ctx), ctx->cx);
 		return;
 	}
-	call = begin_call(ctx, site, (__u32)pid_tgid);
+	call = begin_call(ctx, site, (__u32)pid_tgid, call);
 	if (!call)
 		return;
 	call->pair = pair;
 	call->code = PT_REGS_IP(ctx) - site->from_start;
 	call->code_bytes = site->function_size;
+	call->library = call->code - site->library.before;
+	call->library_bytes = site->library.bytes;
 	call->detail = 0;
 	call->bytes = 0;
 	call->weight = 0;
@@ -164,9 +187,9 @@ static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_s
 						    : PKBPF_GPU_HELD;
 	read_arguments(ctx, call);
 	call->stack_pointer = PT_REGS_SP(ctx);
-	call->return_address = user_word(call->stack_pointer);
+	call->return_address = needs_return_address(call) ? user_word(call->stack_pointer) : 0;
 	if (group != PKBPF_GPU_NAME) {
-		call->weight = choose_weight(pair);
+		call->weight = choose_weight(call);
 		if (call->weight)
 			call->stack_id = read_stack(ctx, pid_tgid);
 	}
@@ -200,7 +223,7 @@ static __noinline int leave(struct pt_regs *ctx, __u32 pair, __u64 pid_tgid)
 	    call->stack_pointer != PT_REGS_SP(ctx) || !call->return_address) {
 		/* What ends inside of another call is a part of that. */
 		if (PKBPF_GPU_GROUP_OF(pair) != PKBPF_GPU_NAME &&
-		    (!call || !is_alive(call, PT_REGS_SP(ctx))))
+		    (!call || !is_inside(call, pair, PT_REGS_SP(ctx))))
 			counter_add(PKBPF_COUNTER_GPU_CALLS_BEFORE, 1);
 		return 0;
 	}
@@ -221,22 +244,32 @@ static __noinline int leave(struct pt_regs *ctx, __u32 pair, __u64 pid_tgid)
 	return 0;
 }
 
+/* Threads of chosen processes that have an entry stay targets until they exit. */
+static __always_inline bool is_target(const struct pkbpf_gpu_thread *call, __u64 pid_tgid)
+{
+	if (call && config.target_mode == PKBPF_TARGET_PROCESS && !config.match_comm)
+		return true;
+	return filter_current(pid_tgid >> 32, (__u32)pid_tgid);
+}
+
 SEC("?uprobe")
 int gpu_call(struct pt_regs *ctx)
 {
 	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
 	struct pkbpf_span_site *site = bpf_map_lookup_elem(&gpu_sites, &number);
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid;
+	struct pkbpf_gpu_thread *call = bpf_map_lookup_elem(&gpu_threads, &tid);
 	bool is_named;
 
-	if (!site || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+	if (!site || !is_target(call, pid_tgid))
 		return 0;
 	/* Kernels are registered when a program starts, perhaps before the interval. */
 	is_named = PKBPF_GPU_GROUP_OF(site->pair) == PKBPF_GPU_NAME;
 	if ((!gpu_control.start_ns || gpu_control.end_ns) && !is_named)
 		return 0;
 	if (site->role != PKBPF_SITE_RETURN)
-		enter(ctx, site, pid_tgid);
+		enter(ctx, site, pid_tgid, call);
 	else if (is_exit(ctx, site))
 		leave(ctx, site->pair, pid_tgid);
 	return 0;

@@ -106,12 +106,16 @@ struct pkbpf_gpu_thread {
 	/* Where the code of its function begins, and its size; 0: not known. */
 	__u64 code;
 	__u64 code_bytes;
+	/* The same of its library, if that is a run-time and nothing else. */
+	__u64 library;
+	__u64 library_bytes;
+	__u64 random;
 	struct pkbpf_gpu_block freed; /* what it frees, until it has */
 };
 
 enum {
 	PKBPF_GPU_OPEN = 1, /* its end will be seen */
-	PKBPF_GPU_HELD = 2, /* its end is not seen; its return address tells */
+	PKBPF_GPU_HELD = 2, /* its end is not seen; its return address is in its place */
 	PKBPF_GPU_ONCE = 3, /* the same, of a launch: until the launch inside of it */
 };
 
@@ -136,7 +140,7 @@ struct pkbpf_gpu_row_key {
 
 struct pkbpf_gpu_row {
 	__u64 count;
-	__u64 unmeasured; /* of count: calls whose end is not seen */
+	__u64 unmeasured; /* of count: calls without a seen end; launches, which have none, apart */
 	__u64 ns, max_ns; /* of the others */
 	__u64 bytes;
 	__u64 blocks; /* of threads that launches started */

@@ -190,7 +190,14 @@ struct pkbpf_span_site {
 	struct pkbpf_span_operand id;
 	/* RETURN: from the function's start to the jump, and to its end. */
 	__u64 from_start, function_size;
-	char name[PKBPF_SPAN_NAME];
+	union {
+		char name[PKBPF_SPAN_NAME];
+		/* Of a GPU library that is a run-time and nothing else: its code before the
+		 * function, and all of it. */
+		struct {
+			__u64 before, bytes;
+		} library;
+	};
 	__u64 hits; /* of all processes */
 };
 

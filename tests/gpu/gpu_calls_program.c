@@ -98,6 +98,19 @@ __attribute__((noinline)) static void copy_below_a_launch(void *memory, char *ho
 	scale();
 }
 
+#ifdef DIRECT
+int cuMemcpyHtoD_v2(unsigned long to, const void *from, size_t bytes);
+
+/* The same with the driver, which that launch could have called. */
+__attribute__((noinline)) static void copy_by_driver_below_a_launch(char *host)
+{
+	volatile char room[2048];
+
+	room[0] = 1;
+	sink += cuMemcpyHtoD_v2(0, host, 100) + room[0];
+}
+#endif
+
 /* As struct cudaMemcpy3DParms: 3 x 4 x 5 bytes from a device to the host, 64 from device to device.
  */
 static void copy_in_other_ways(void *memory)
@@ -256,6 +269,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BELOW; i++) {
 		scale();
 		copy_below_a_launch(memory, host);
+#ifdef DIRECT
+		copy_by_driver_below_a_launch(host);
+#endif
 	}
 	copy_in_other_ways(memory);
 	sink += cudaMallocFromPoolAsync(&pooled, BYTES, NULL, NULL);

@@ -44,11 +44,24 @@ static void lists_end(void **state)
 	(void)state;
 }
 
+static void names_of_the_runtime(void **state)
+{
+	assert_true(gpu_library_is_runtime("/usr/local/cuda/lib64/libcudart.so.12"));
+	assert_true(gpu_library_is_runtime("libcudart-d0da41ae.so.11.0"));
+	assert_true(gpu_library_is_runtime("/opt/rocm/lib/libamdhip64.so.6"));
+	assert_false(gpu_library_is_runtime("/opt/libcudart.so.12/train"));
+	assert_false(gpu_library_is_runtime("/usr/lib64/libcuda.so.1"));
+	assert_false(gpu_library_is_runtime("/usr/local/cuda/lib64/libcudart_static.a"));
+	assert_false(gpu_library_is_runtime(""));
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_that_are_there_are_named),
 		cmocka_unit_test(lists_end),
+		cmocka_unit_test(names_of_the_runtime),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,7 +170,7 @@ static void each_function_has_its_places(void **state)
 	assert_true(cuCtxSynchronize() + cuLaunchCooperativeKernel() + hipFreeAsync(NULL) > 0);
 	assert_int_equal(hipCtxSynchronize(0) + hipFree(0) + hip_inner_malloc(0), 0);
 	assert_int_equal(elf_file_open(&file, fd), 0);
-	assert_int_equal(gpu_function_sites_find(&file, &sites), 0);
+	assert_int_equal(gpu_function_sites_find(&file, false, &sites), 0);
 	assert_int_equal(sites.count, 5);
 	assert_int_equal(sites.refused, 0);
 	assert_int_equal(count_of(&sites, "cuCtxSynchronize", PKBPF_SITE_CALL), 1);
@@ -212,7 +212,7 @@ static void other_files_have_none(void **state)
 	if (fd < 0)
 		skip();
 	assert_int_equal(elf_file_open(&file, fd), 0);
-	assert_int_equal(gpu_function_sites_find(&file, &sites), 0);
+	assert_int_equal(gpu_function_sites_find(&file, false, &sites), 0);
 	assert_int_equal(sites.count + sites.refused, 0);
 	assert_int_equal(sites.sites.items.count, 0);
 	elf_file_done(&file);

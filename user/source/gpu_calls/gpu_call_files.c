@@ -84,7 +84,7 @@ static bool watch_new_file(struct gpu_call_files *files, int fd, const char *pat
 
 	if (elf_file_open(&file, fd) < 0)
 		return false;
-	err = gpu_function_sites_find(&file, &sites);
+	err = gpu_function_sites_find(&file, gpu_library_is_runtime(path), &sites);
 	elf_file_done(&file);
 	if (!err && (sites.count || sites.refused) &&
 	    region_files_note_probed(&files->probed, fd)) {

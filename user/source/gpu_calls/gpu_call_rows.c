@@ -109,6 +109,8 @@ int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_r
 
 	if (!function)
 		return 0;
+	if (record.group == PKBPF_GPU_LAUNCH && key->what != PKBPF_GPU_ERROR)
+		record.unmeasured = row->count;
 	snprintf(record.function, sizeof(record.function), "%s", function->name);
 	memcpy(record.comm, row->comm, sizeof(record.comm));
 	if (is_kernel)

@@ -36,6 +36,7 @@ struct search {
 	ARRAY_OF(struct found_function) found;
 	struct matched_functions matches; /* cold parts */
 	struct gpu_function_sites *result;
+	bool is_runtime_alone; /* see gpu_library_is_runtime() */
 };
 
 static int take_cold(struct search *search, const struct elf_symbol *symbol)
@@ -247,6 +248,21 @@ static int choose_of_both(struct search *search, struct found_function *inner)
 	return err;
 }
 
+/* How much code its segment has before the function, and in all. */
+static void note_library(const struct elf_file *file, uint64_t address,
+			 struct pkbpf_span_site *site)
+{
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
+
+		if (!elf_segment_is_code(segment) ||
+		    address - segment->address >= segment->memory_size)
+			continue;
+		site->library.before = address - segment->address;
+		site->library.bytes = segment->memory_size;
+	}
+}
+
 static int add_function(struct search *search, const struct found_function *found)
 {
 	struct gpu_function_sites *result = search->result;
@@ -273,6 +289,8 @@ static int add_function(struct search *search, const struct found_function *foun
 	site = &result->sites.items.items[first];
 	site->description.from_start = from_start;
 	site->description.function_size = found->size;
+	if (search->is_runtime_alone && gpu_function_layer(function) == PKBPF_GPU_RUNTIME)
+		note_library(search->file, found->address, &site->description);
 	result->count++;
 	site->description.role =
 		result->sites.items.count > first + 1 ? PKBPF_SITE_CALL : PKBPF_SITE_COUNT;
@@ -287,9 +305,11 @@ static int add_function(struct search *search, const struct found_function *foun
 	return 0;
 }
 
-int gpu_function_sites_find(const struct elf_file *file, struct gpu_function_sites *ret_sites)
+int gpu_function_sites_find(const struct elf_file *file, bool is_runtime_alone,
+			    struct gpu_function_sites *ret_sites)
 {
-	struct search search = {.file = file, .result = ret_sites};
+	struct search search = {
+		.file = file, .result = ret_sites, .is_runtime_alone = is_runtime_alone};
 	int err;
 
 	*ret_sites = (struct gpu_function_sites){.count = 0};

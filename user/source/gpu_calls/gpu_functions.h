@@ -37,8 +37,10 @@ struct gpu_function_sites {
 	char unmeasured_names[GPU_UNMEASURED_NAMES], refused_names[GPU_UNMEASURED_NAMES];
 };
 
-/* Finds the functions that a file defines. 0 also when it has none; -ENOMEM. */
-int gpu_function_sites_find(const struct elf_file *file, struct gpu_function_sites *ret_sites);
+/* Finds the functions that a file defines. 0 also when it has none; -ENOMEM. is_runtime_alone: see
+ * gpu_library_is_runtime(). */
+int gpu_function_sites_find(const struct elf_file *file, bool is_runtime_alone,
+			    struct gpu_function_sites *ret_sites);
 void gpu_function_sites_done(struct gpu_function_sites *sites);
 
 #endif
