@@ -61,7 +61,7 @@ struct gpu_look { /* zero-initialized: empty */
 	ARRAY_OF(struct gpu_use) uses;
 	uint64_t ended; /* users that have ended since the last look: their last part is unknown */
 	uint64_t left_out; /* devices and uses without room */
-	uint64_t untimed;  /* users of devices whose driver counts no time */
+	uint64_t untimed;  /* users of devices without times from their driver */
 };
 
 /* The device with this id, made if there is none; NULL: no room. */

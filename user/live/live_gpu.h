@@ -18,7 +18,7 @@ struct live_gpu_figures {
 	struct gpu_list list;
 	uint64_t ended;	   /* users that ended between two looks */
 	uint64_t left_out; /* what had no room */
-	uint64_t untimed;  /* users whose driver counts no time: the most at once */
+	uint64_t untimed;  /* users without times from their driver: the most at once */
 };
 
 struct live_gpu {

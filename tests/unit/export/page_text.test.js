@@ -90,3 +90,17 @@ assert(/larger, time, "[^"]*joined rows/.test(p99), p99);
 	renew(profileOf([], {cpu: {}, offcpu}));
 	assert.deepEqual([...state.waits], ["disk", "runqueue"]);
 }
+
+/* In a range waits for a GPU are a state of their own, as in all of the interval: what spins below a call that only waits, and what sleeps
+ * below that or a copy. A copy's CPU time stays its own. */
+const timesOf = (hasState, hasCpu) => {
+	/* Nodes: root, main, a wait below it, something in that; a copy below main. */
+	const tree = () => ({name: [9, 0, 1, 2, 3], parent: [-1, 0, 1, 2, 1]}), all = [1, 2, 3, 4];
+	const kinds = {offcpu: {tree: tree(), node: all, row: [0, 0, 0, 0], states: ["sleep", "disk"], state: [0, 0, 1, 0], value: [1, 2, 4, 8]}};
+	if (hasCpu) kinds.cpu = {tree: tree(), node: all, row: [0, 0, 0, 0], value: [1, 2, 4, 8]};
+	const given = `const profile = {kinds: ${JSON.stringify(kinds)}, gpuWaits: [0, 2, 0, 1], report: {sampling: {frequency_hz: 1e9}, rows: [{gpu: {state_ns: ${hasState ? 5 : 0}}}]}};
+		const rangeNs = () => 15, at = (object, ...keys) => keys.reduce((value, key) => value === undefined ? undefined : value[key], object), eachValue = (kind, take) => kind.value.forEach((value, i) => take(i, value));`;
+	return define(read("processes.js"), ["gpuWaitsOf", "timesInRange"], "timesInRange()", given).get(0);
+};
+assert.deepEqual(timesOf(true, true), {all: 15, on: 9, gpu: 6 + 10, sleep: 1, disk: 4, cpu: 1});
+assert.deepEqual(timesOf(false, true), {all: 15, on: 15, sleep: 11, disk: 4, cpu: 1});

@@ -84,6 +84,7 @@ async function readProfile() {
 		report, names, marks, kinds: data.kinds,
 		modules: data.functions.map(f => f[2]),
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
+		gpuWaits: Uint8Array.from(names, (_, i) => i < functions ? data.functions[i][4] : 0),
 		plumbing: Uint8Array.from(names, (_, i) => i < functions && data.functions[i][3] ? 1 : 0),
 		plumbingNames: new Set(data.functions.filter(f => f[3]).map(f => f[0])),
 		durationNs: report.time.duration_ns, slices: data.slices, samples, lanes

@@ -14,6 +14,7 @@
 #include "export/page/page_data_private.h"
 #include "export/page/page_owners.h"
 #include "profile/kind_table.h"
+#include "rows/gpu_call.h"
 #include "rows/plumbing.h"
 
 static void page_data_done(struct page_data *data)
@@ -168,6 +169,12 @@ static bool is_plumbing(const struct function *function)
 	       (sort == FRAME_BEGINS && strcmp(function->name, "main") != 0);
 }
 
+/* 2: below it all time is that of waiting for a GPU; 1: time asleep is; 0: none. */
+static unsigned int gpu_wait_of(const struct function *function)
+{
+	return gpu_call_spins(function) ? 2 : gpu_call_waits(function) ? 1 : 0;
+}
+
 static void write_names(struct json_writer *writer, const struct page_data *data)
 {
 	json_writer_array_begin(writer, "functions");
@@ -181,6 +188,7 @@ static void write_names(struct json_writer *writer, const struct page_data *data
 		json_writer_i64(writer, NULL, is_unresolved ? -1 : (int64_t)function->mark);
 		json_writer_string(writer, NULL, function->module);
 		json_writer_u64(writer, NULL, is_plumbing(function));
+		json_writer_u64(writer, NULL, gpu_wait_of(function));
 		json_writer_array_end(writer);
 	}
 	json_writer_array_end(writer);

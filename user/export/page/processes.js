@@ -55,19 +55,31 @@ function hottestOf(rows) {
 	return best && all >= 10 ? {name: profile.names[best[0]], share: best[1] / all} : null;
 }
 
+/* By node of a tree: 2: below a call that only waits for a GPU; 1: below one that may sleep for it; 0: neither. */
+function gpuWaitsOf(tree) {
+	if (!tree.gpuWaits) {
+		tree.gpuWaits = new Uint8Array(tree.name.length);
+		for (let node = 1; node < tree.name.length; node++) tree.gpuWaits[node] = Math.max(tree.gpuWaits[tree.parent[node]], profile.gpuWaits[tree.name[node]] || 0);
+	}
+	return tree.gpuWaits;
+}
+
 /* Of a range, what stacks know: Map row -> times. CPU time is that of samples; the rest is only known of the whole interval. */
 function timesInRange() {
-	const rows = new Map(), {kinds, report} = profile, hz = report.sampling && report.sampling.frequency_hz, names = {runqueue: "queue", disk: "disk", sleep: "sleep"};
+	const rows = new Map(), {kinds, report} = profile, hz = report.sampling && report.sampling.frequency_hz, names = {runqueue: "queue", disk: "disk", sleep: "sleep"}, hasGpuWaits = report.rows.some(row => at(row, "gpu", "state_ns"));
 	const add = (row, key, value) => {
 		if (!rows.has(row)) rows.set(row, {});
 		rows.get(row)[key] = (rows.get(row)[key] || 0) + value;
 	};
-	if (kinds.cpu && hz) eachValue(kinds.cpu, (i, value) => add(kinds.cpu.row[i], "on", value * 1e9 / hz));
+	if (kinds.cpu && hz) eachValue(kinds.cpu, (i, value) => {
+		add(kinds.cpu.row[i], "all", value * 1e9 / hz);
+		add(kinds.cpu.row[i], hasGpuWaits && gpuWaitsOf(kinds.cpu.tree)[kinds.cpu.node[i]] === 2 ? "gpu" : "on", value * 1e9 / hz);
+	});
 	if (kinds.offcpu) eachValue(kinds.offcpu, (i, value) => {
 		const key = names[kinds.offcpu.states[kinds.offcpu.state[i]]];
-		if (key) add(kinds.offcpu.row[i], key, value);
+		if (key) add(kinds.offcpu.row[i], key === "sleep" && hasGpuWaits && gpuWaitsOf(kinds.offcpu.tree)[kinds.offcpu.node[i]] ? "gpu" : key, value);
 	});
-	for (const times of rows.values()) if (times.on !== undefined) times.cpu = times.on / rangeNs();
+	for (const times of rows.values()) if (times.all !== undefined) times.cpu = times.all / rangeNs();
 	return rows;
 }
 
