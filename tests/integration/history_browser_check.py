@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Plays the history page as a user would.
 usage: history_browser_check.py URL PICTURE_FOLDER"""
+import json
 import sys
+import time
+import urllib.request
 
 from browser import Browser
 
@@ -74,10 +77,30 @@ return [...data].slice(0, 3).map(part => part.toString(16).padStart(2, '0')).joi
     browser.command("Emulation.clearDeviceMetricsOverride")
 
 
+def newest():
+    with urllib.request.urlopen(f"{URL}/api/v1/windows?from=-1m", timeout=60) as answer:
+        return json.load(answer)["windows"][-1][1]
+
+
+def idle(browser, how):
+    """Once what was asked for is there, nothing is asked for while two windows come."""
+    asked = "return performance.getEntriesByType('resource').length"
+    browser.run("performance.clearResourceTimings()")
+    begun = newest()
+    while newest() < begun + 1:
+        time.sleep(0.1)
+    browser.run("performance.clearResourceTimings()")
+    begun = newest()
+    while newest() < begun + 2:
+        time.sleep(0.1)
+    check(browser.run(asked) == 0, f"{how}, it asks {browser.run(asked)} times")
+
+
 def play_live(browser):
     """The present is renewed in the page that is there: what was chosen in it stays; it can be stopped, and stepped back from."""
     browser.click("#now")
     browser.until("return view.now && typeof document.querySelector('#report').contentWindow.renewProfile === 'function' && !document.querySelector('#report').contentDocument.querySelector('#page').hidden")
+    browser.run("performance.clearResourceTimings()")
     begun, zoomed = browser.inside("#report", """
 change(() => { state.reversed = true; state.search = 'spin_here'; });
 graph.zoom(graph.visibleChildren(0).find(node => graph.label(node) === 'spin_here'), true);
@@ -88,10 +111,23 @@ return [$('#facts').textContent, graph.label(graph.zoomed)]""")
     check(kept == [True, True, "spin_here", zoomed], f"what was chosen does not stay: {kept}, zoomed {zoomed}")
     check("renewed" in browser.text("#chosen") and "now=1" in browser.run("return location.hash"), "the page does not say so")
     browser.picture(f"{PICTURES}/history-live.png")
+    whole, data = (browser.run("return performance.getEntriesByType('resource').filter(one => one.name.includes(arguments[0])).length", path) for path in ("/api/v1/profile", "/api/v1/page"))
+    check(data >= 1 and whole == 0, f"renewals ask for the data alone: {data} times, for all of a report {whole} times")
+    browser.inside("#report", "scrollTo(0, 400)")
+    begun = browser.inside("#report", "return [$('#facts').textContent, scrollY]")
+    browser.until("return document.querySelector('#report').contentDocument.querySelector('#facts').textContent !== arguments[0]", begun[0])
+    check(browser.inside("#report", "return scrollY") == begun[1] > 0, "the report does not stay where it was scrolled to")
+    # Paused and hidden, it asks for nothing while the history goes on.
     browser.click("#now")
-    stopped, last = browser.run("return view.to"), browser.run("return live.last")
-    browser.until("return live.last >= arguments[0] + 2", last)
+    stopped = browser.run("return view.to")
+    idle(browser, "paused")
     check(browser.run("return view.to") == stopped, "it does not stop")
+    browser.click("#now")
+    browser.until("return view.now && live.last > arguments[0] && timer", stopped)
+    browser.run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+    idle(browser, "hidden")
+    browser.run("Object.defineProperty(document, 'hidden', { value: false }); document.dispatchEvent(new Event('visibilitychange'))")
+    browser.until("return live.last > arguments[0] + 2", stopped)
     browser.click("#earlier")
     check(browser.run("return view.to") < stopped and browser.run("return view.now") == 0, "there is no step back")
     browser.until("return document.querySelector('#report').contentDocument?.body?.textContent.length > 200")

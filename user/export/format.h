@@ -26,6 +26,7 @@ struct format_options {
 	bool icicle;		      /* flame graphs with the root on top */
 	bool reverse;		      /* flame graphs merged from the leaves */
 	bool modules;		      /* flame graphs with one frame per module */
+	bool no_row_stacks;	      /* JSON rows without their hottest stacks */
 };
 
 /* Of a format that is written slice by slice. State is that of one file. */

@@ -25,7 +25,9 @@ const NS = "http://www.w3.org/2000/svg";
 const $ = (id) => document.getElementById(id);
 
 const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, lanes: "process", pid: 0, comm: "", container: "", now: 0, base: "", baseFrom: 0, baseTo: 0 };
-let alerts = [], objectives = [], data = null, from = 0, to = 0, timer = 0, asked = 0, loaded = "";
+// Objectives are held against windows of a minute at least.
+const OBJECTIVES_MS = 30000;
+let alerts = [], objectives = [], objectivesDue = 0, data = null, from = 0, to = 0, timer = 0, asked = 0, loaded = "";
 
 function seconds(ns) {
 	const s = ns / 1e9;
@@ -218,7 +220,8 @@ function showObjectives() {
 }
 
 async function loadObjectives() {
-	const answer = await fetch(`api/v1/objectives?from=${Math.floor(from)}&to=${Math.ceil(to)}`);
+	objectivesDue = Date.now() + OBJECTIVES_MS;
+	const answer = await ask(`api/v1/objectives?from=${Math.floor(from)}&to=${Math.ceil(to)}`);
 	if (!answer.ok) return;
 	objectives = (await answer.json()).objectives;
 	showObjectives();
@@ -237,7 +240,7 @@ function showNotices(state) {
 }
 
 async function loadAlerts() {
-	const answer = await fetch("api/v1/alerts");
+	const answer = await ask("api/v1/alerts");
 	if (!answer.ok) return;
 	const state = await answer.json();
 	showNotices(state);
@@ -276,14 +279,16 @@ async function load() {
 		if (!isMore || isNew) {
 			to = view.end || live.last || Date.now() / 1000 - 2 * live.length;
 			from = to - view.range;
-			const answer = await fetch(`api/v1/series?top=100&figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${isMore ? data.windows[data.windows.length - 1][1] : Math.floor(from)}&to=${Math.ceil(to)}`);
+			const answer = await ask(`api/v1/series?top=100&figure=${encodeURIComponent(view.figure)}&by=${ofRegions() ? "region" : view.by}&from=${isMore ? data.windows[data.windows.length - 1][1] : Math.floor(from)}&to=${Math.ceil(to)}`);
 			if (!answer.ok) throw new Error(await answer.text());
 			const got = await answer.json();
 			if (mine !== asked) return;
 			data = isMore ? appendSeries(data, got, from) : got;
 			data.series.splice(ofRegions() ? COLOURS.length : 100);
 			loaded = what;
-			await Promise.all([loadAlerts(), loadObjectives(), loadLanes()]);
+			await Promise.all([loadAlerts(), isMore && Date.now() < objectivesDue ? null : loadObjectives(), loadLanes()]);
+			// Opening a page is no renewal.
+			if (!isMore && !ofRegions()) live.saved = COST_SAVED;
 			if (view.now) await renewReport();
 		}
 		$("state").textContent = data.windows.length ? `${data.windows.length} windows, up to ${clock(data.windows[data.windows.length - 1][1])}` : "no history of this interval yet";
@@ -294,7 +299,7 @@ async function load() {
 		if (mine === asked) $("state").textContent = "no answer: " + error.message;
 	}
 	clearTimeout(timer);
-	// A page that nobody sees asks nothing.
+	// A hidden page asks nothing.
 	if (!view.end && !document.hidden) timer = setTimeout(load, nextAsk(Date.now()));
 }
 
@@ -378,6 +383,12 @@ function changed() {
 
 // ---- hands ----
 
+// The picture stays as it is.
+function stopFollowing() {
+	view.end = Math.round(to || Date.now() / 1000);
+	clearTimeout(timer);
+	$("live").setAttribute("aria-pressed", "false");
+}
 function follow(isLive) {
 	view.end = isLive ? 0 : Math.round(to || Date.now() / 1000);
 	if (!isLive) view.now = 0;
@@ -441,7 +452,10 @@ function begin() {
 	$("live").setAttribute("aria-pressed", String(!view.end));
 	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); drawLanes(); } });
 	addEventListener("hashchange", () => { readAddress(); $("lane-by").value = view.lanes; load(); showReport(); });
-	addEventListener("visibilitychange", () => { if (!document.hidden && !view.end) load(); });
+	addEventListener("visibilitychange", () => {
+		if (document.hidden) clearTimeout(timer);
+		else if (!view.end) load();
+	});
 	listenToLanes();
 	listenToLive();
 	listenToPointer();

@@ -57,7 +57,7 @@ async function loadLanes() {
 	if (!view.lanes) return;
 	const what = [view.lanes, view.range, view.end].join(), isNew = lanes.loaded !== what || !lanes.windows.length || lanes.windows.length >= LANES_MOST || view.end;
 	const after = isNew ? 0 : lanes.windows[lanes.windows.length - 1].end, by = view.lanes;
-	const answer = await fetch(`api/v1/lanes?by=${by}&top=100&from=${isNew ? Math.floor(from) : after}&to=${Math.ceil(to)}`);
+	const answer = await ask(`api/v1/lanes?by=${by}&top=100&from=${isNew ? Math.floor(from) : after}&to=${Math.ceil(to)}`);
 	if (!answer.ok) throw new Error(await answer.text());
 	const got = await answer.json();
 	if (by !== view.lanes) return;

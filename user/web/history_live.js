@@ -5,10 +5,26 @@
 const NOW_SECONDS = 10;
 // Beyond so many windows all is asked for anew: the server merges neighbours, to 400 of a series and 120 of lanes.
 const SERIES_MOST = 800, LANES_MOST = 240;
-const live = { last: 0, length: 10, arrived: 0, shown: 0, isLoading: false };
+// A page that is open may cost the server so many ms of CPU time per second: 1 % of a CPU. Where a renewal costs more, the next one is later, within a minute.
+const COST_PER_SECOND = 10, COST_SAVED = 20, COST_OWED = 600;
+const live = { last: 0, length: 10, arrived: 0, shown: 0, isLoading: false, saved: COST_SAVED, savedAt: 0 };
 
-// When to ask next: a second after the last question, or when the next window may be there.
-const nextAsk = (now) => Math.max(1000, Math.min(live.length - 1, 15) * 1000 - (now - live.arrived));
+// CPU time that an answer took, which the server says; one that another page has asked for already takes none.
+function payFor(answer) {
+	const timing = /\bcpu;dur=([\d.]+)/.exec(answer.headers?.get("Server-Timing") || "");
+	if (timing) live.saved -= Number(timing[1]);
+	return answer;
+}
+// ms until what was paid is made up for.
+function owedMs(now) {
+	live.saved = Math.min(COST_SAVED, Math.max(-COST_OWED, live.saved) + Math.max(0, now - (live.savedAt || now)) / 1000 * COST_PER_SECOND);
+	live.savedAt = now;
+	return Math.max(0, -live.saved / COST_PER_SECOND * 1000);
+}
+const ask = async (path) => payFor(await fetch(path));
+
+// When to ask next: a second after the last question, or when the next window may be there, or when the server has rested.
+const nextAsk = (now) => Math.max(1000, owedMs(now), Math.min(live.length - 1, 15) * 1000 - (now - live.arrived));
 
 // Answers of new windows behind those that are there; of a name that was not there before nothing is known.
 function appendSeries(old, got, from) {
@@ -24,7 +40,7 @@ function appendSeries(old, got, from) {
 const newsQuery = (now) => live.last && now - live.arrived < 240000 ? `&from=${Math.floor(live.last)}` : "";
 // The newest window; null: none.
 async function newestWindow() {
-	const answer = await fetch(`api/v1/windows?level=slice${newsQuery(Date.now())}`);
+	const answer = await ask(`api/v1/windows?level=slice${newsQuery(Date.now())}`);
 	if (!answer.ok) throw new Error(await answer.text());
 	const { windows } = await answer.json();
 	return windows.length ? windows[windows.length - 1] : null;
@@ -41,6 +57,14 @@ async function isNews() {
 // ---- the report of the last seconds ----
 
 const nowRange = () => [live.last - Math.max(NOW_SECONDS, live.length), live.last];
+// The function of the page in the frame; null: it is not there (yet), or the frame shows an error of the browser, which no script may read.
+function renewerIn(frame) {
+	try {
+		return frame.contentWindow && frame.contentWindow.renewProfile || null;
+	} catch {
+		return null;
+	}
+}
 // Its data alone is put into the page that is there: what was chosen in it stays, and nothing flickers.
 async function renewReport() {
 	const frame = $("report"), [begin, end] = nowRange(), mine = live.shown = end;
@@ -50,12 +74,12 @@ async function renewReport() {
 	showChosen();
 	// A slow answer comes at last if it is not asked for again.
 	if (live.isLoading) return;
-	if (!frame.contentWindow || typeof frame.contentWindow.renewProfile !== "function") return showReport();
-	const answer = await fetch(reportPath("html"));
+	const renew = renewerIn(frame);
+	if (!renew) return showReport();
+	const answer = await ask(`api/v1/page?${interval(view.from, view.to, "")}`);
 	if (!answer.ok) throw new Error(await answer.text());
-	const text = /<script type="text\/plain" id="data">([A-Za-z0-9+/=\s]*)<\/script>/.exec(await answer.text());
-	if (!text || mine !== live.shown || !view.now) return;
-	await frame.contentWindow.renewProfile(text[1]);
+	const text = await answer.text();
+	if (mine === live.shown && view.now) await renew(text);
 }
 
 function showLive() {
@@ -67,7 +91,9 @@ function showLive() {
 }
 async function setNow(isNow) {
 	view.now = isNow ? 1 : 0;
-	if (isNow) {
+	// Nothing is asked for any more.
+	if (!isNow) stopFollowing();
+	else {
 		view.base = view.comm = view.container = "";
 		view.pid = 0;
 		if (view.end) follow(true);

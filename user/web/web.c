@@ -24,6 +24,8 @@
 #define INACTIVE_SECONDS   10
 #define WORKING_MAX	   2
 #define PARAMETERS_MAX	   16
+/* Answers of pages that were closed take no memory. */
+#define CACHED_NS	   (60 * NS_PER_SECOND)
 #define THREAD_STACK_BYTES (1U << 20)
 
 /* ---- who may ask ---- */
@@ -115,7 +117,7 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 	} else if (!path) {
 		web_say(answer, 404,
 			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
-			"/api/v1/report, /api/v1/series, /api/v1/diff, "
+			"/api/v1/report, /api/v1/page, /api/v1/series, /api/v1/lanes, /api/v1/diff, "
 			"/api/v1/windows, /api/v1/alerts, /api/v1/objectives, /healthz, "
 			"/readyz\n");
 	} else if (needs_token(web, path) && !has_token(web, connection)) {
@@ -241,12 +243,16 @@ static int make_answer(struct web *web, const struct web_path *path,
 		       struct MHD_Connection *connection, struct web_answer *answer)
 {
 	struct parameters parameters = {0};
+	uint64_t begin_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	int err;
 
 	web_query_init(&parameters.query, now_unix_ns());
 	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &parameters);
 	if (parameters.err < 0)
 		return web_say(answer, 400, "%s\n", parameters.error.text);
-	return path->answer(web, &parameters.query, answer);
+	err = path->answer(web, &parameters.query, answer);
+	answer->cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+	return err;
 }
 
 static void add_time(struct MHD_Response *response, const char *name, int64_t unix_ns)
@@ -274,7 +280,7 @@ static void add_headers(struct MHD_Response *response, const struct web_answer *
 			"base-uri 'none'; "
 			"form-action 'none'",
 	};
-	char disposition[128];
+	char disposition[128], cost[48];
 
 	MHD_add_response_header(response, "Content-Type", answer->type);
 	MHD_add_response_header(response, "Content-Security-Policy", policies[answer->policy]);
@@ -283,6 +289,9 @@ static void add_headers(struct MHD_Response *response, const struct web_answer *
 	MHD_add_response_header(response, "Cache-Control", "no-store");
 	add_time(response, "X-Pkbpf-From", answer->from_unix_ns);
 	add_time(response, "X-Pkbpf-To", answer->to_unix_ns);
+	/* A live page asks more rarely where answers cost more. */
+	snprintf(cost, sizeof(cost), "cpu;dur=%.3f", (double)answer->cpu_ns / NS_PER_MS);
+	MHD_add_response_header(response, "Server-Timing", cost);
 	if (answer->for_pprof && answer->status != 200)
 		MHD_add_response_header(response, "X-Go-Pprof", "1");
 	if (answer->status == 503)
@@ -364,6 +373,7 @@ int web_start(const struct web_options *options, struct store *store, struct web
 	pthread_mutex_init(&web->lock, NULL);
 	timed_wait_init(&web->news);
 	web_connections_init(&web->connections);
+	answer_cache_init(&web->cache);
 	web->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
 			MHD_USE_ITC,
@@ -376,6 +386,7 @@ int web_start(const struct web_options *options, struct store *store, struct web
 	if (!web->daemon) {
 		close(options->socket);
 		web_connections_done(&web->connections);
+		answer_cache_done(&web->cache);
 		pthread_cond_destroy(&web->news);
 		pthread_mutex_destroy(&web->lock);
 		free(web);
@@ -389,7 +400,11 @@ void web_note_slice(struct web *web, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
 
-	web_connections_end_slow(&web->connections, clock_now_ns());
+	uint64_t now_ns = clock_now_ns();
+
+	web_connections_end_slow(&web->connections, now_ns);
+	if (now_ns > CACHED_NS)
+		answer_cache_expire(&web->cache, now_ns - CACHED_NS);
 	pthread_mutex_lock(&web->lock);
 	metrics_add(&web->metrics, rows);
 	web->last_end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
@@ -428,6 +443,7 @@ void web_stop(struct web *web)
 	pthread_mutex_unlock(&web->lock);
 	MHD_stop_daemon(web->daemon);
 	web_connections_done(&web->connections);
+	answer_cache_done(&web->cache);
 	metrics_done(&web->metrics);
 	pthread_cond_destroy(&web->news);
 	pthread_mutex_destroy(&web->lock);

@@ -204,6 +204,7 @@ static const struct {
 	{"recording", "application/octet-stream", ".pkbpf", WEB_POLICY_DATA},
 	{"folded", "text/plain; charset=utf-8", "", WEB_POLICY_DATA},
 	{"text", "text/plain; charset=utf-8", "", WEB_POLICY_DATA},
+	{"page-data", "text/plain; charset=utf-8", "", WEB_POLICY_DATA},
 };
 
 static int write_format(const struct web_query *query, const struct format_ops *format,
@@ -236,16 +237,14 @@ static int write_format(const struct web_query *query, const struct format_ops *
 	return err;
 }
 
-static int answer_format(struct web *web, const struct web_query *query, const char *name,
-			 const struct history_range *range, struct web_answer *answer)
+int web_write_profile(struct web *web, const struct web_query *query,
+		      const struct format_ops *format, const struct history_range *range,
+		      struct web_answer *answer)
 {
-	const struct format_ops *format = format_by_name(name);
 	struct profile *profile;
 	bool said;
 	int err;
 
-	if (!format)
-		return web_say(answer, 400, "unknown format; those of pkbpf --format\n");
 	if (query->by == ROWS_BY_REGION)
 		return web_say(answer, 400,
 			       "by=region is for figures of regions, at /api/v1/series: a history "
@@ -260,6 +259,16 @@ static int answer_format(struct web *web, const struct web_query *query, const c
 	profile_free(profile);
 	web_end_work(web);
 	return err;
+}
+
+static int answer_format(struct web *web, const struct web_query *query, const char *name,
+			 const struct history_range *range, struct web_answer *answer)
+{
+	const struct format_ops *format = format_by_name(name);
+
+	if (!format)
+		return web_say(answer, 400, "unknown format; those of pkbpf --format\n");
+	return web_write_profile(web, query, format, range, answer);
 }
 
 static int answer_interval(struct web *web, const struct web_query *query, const char *name,
@@ -449,6 +458,7 @@ static const struct web_path paths[] = {
 	{"/api/v1/diff", false, web_answer_diff},
 	{"/api/v1/report", false, answer_report},
 	{"/api/v1/profile", false, answer_profile},
+	{"/api/v1/page", false, web_answer_page_data},
 };
 
 const struct web_path *web_path_find(const char *path)

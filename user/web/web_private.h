@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "history/history_range.h"
+#include "web/answer_cache.h"
 #include "web/metrics.h"
 #include "web/web.h"
 #include "web/web_connections.h"
@@ -26,6 +27,7 @@ struct web {
 	bool stops;
 	struct metrics metrics;
 	struct web_connections connections; /* has a lock of its own */
+	struct answer_cache cache;	    /* of pages that show the present */
 };
 
 enum web_policy {
@@ -42,6 +44,7 @@ struct web_answer {
 	enum web_policy policy;
 	char file_name[64]; /* "": not to be saved */
 	int64_t from_unix_ns, to_unix_ns;
+	uint64_t cpu_ns; /* that it took */
 	bool for_pprof; /* go tool pprof shows the sentence only then */
 };
 
@@ -78,6 +81,12 @@ int web_answer_diff(struct web *web, const struct web_query *query, struct web_a
 int web_answer_alerts(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_objectives(struct web *web, const struct web_query *query,
 			  struct web_answer *answer);
+struct format_ops;
+/* The profile of a range in a format, or the sentence why not. */
+int web_write_profile(struct web *web, const struct web_query *query,
+		      const struct format_ops *format, const struct history_range *range,
+		      struct web_answer *answer);
+int web_answer_page_data(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_lanes(struct web *web, const struct web_query *query, struct web_answer *answer);
 int web_answer_series(struct web *web, const struct web_query *query, struct web_answer *answer);
 

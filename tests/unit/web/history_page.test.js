@@ -5,7 +5,7 @@ const [folder] = process.argv.slice(2), read = name => readFileSync(`${folder}/$
 const view = {lanes: "process"};
 const page = new Function("view", `${read("history_lanes.js")}\n${read("history_live.js")}
 const seconds = ns => ns / 1e9 + " s";
-return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live, knowLanes, largestOf, hasReport, newsQuery};`)(view);
+return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live, knowLanes, largestOf, hasReport, newsQuery, payFor, COST_OWED};`)(view);
 
 const lane = (name, pid, ...values) => ({name, pid, values: [values, null, values.map(value => value / 2), null, null, null, null]});
 const answer = (begins, lanes, left = 0) => ({windows: begins.map(begin => [begin, begin + 10]), covered_ns: begins.map(() => 1e10), left_out: begins.map(() => null), lanes,
@@ -68,6 +68,24 @@ assert.equal(page.newsQuery(9e15), "");
 Object.assign(page.live, {last: 1700000000.5, arrived: 9e15});
 assert.equal(page.newsQuery(9e15 + 1000), "&from=1700000000");
 assert.equal(page.newsQuery(9e15 + 300000), "");
+
+/* What answers cost the server is made up for before the next question: 10 ms a second. */
+const costing = ms => page.payFor({headers: new Map([["Server-Timing", `cpu;dur=${ms}`]])});
+Object.assign(page.live, {length: 1, arrived: 0, saved: 0, savedAt: 5000000});
+costing(8);
+assert.equal(page.nextAsk(5000000), 1000);
+assert.equal(page.nextAsk(5001000), 1000);
+costing(32);
+assert.equal(page.nextAsk(5001000), 3000);
+assert.equal(page.nextAsk(5004000), 1000);
+/* Nothing is saved for long, and nothing is owed for long. */
+costing(0);
+page.nextAsk(9000000);
+costing(50);
+assert.equal(page.nextAsk(9000000), 3000);
+costing(1e9);
+assert.equal(page.nextAsk(9000000), page.COST_OWED * 100);
+page.payFor({});
 
 /* A choice of other lanes asks at once, without a new window; nothing chosen, nothing is asked for. */
 (async () => {

@@ -31,6 +31,7 @@ static int setup(void **state)
 	web.store = temp_store_open(&tree);
 	pthread_mutex_init(&web.lock, NULL);
 	pthread_cond_init(&web.news, NULL);
+	answer_cache_init(&web.cache);
 	web_query_init(&query, NOW);
 	return 0;
 }
@@ -41,6 +42,7 @@ static int teardown(void **state)
 	free(answer.body);
 	answer = (struct web_answer){0};
 	metrics_done(&web.metrics);
+	answer_cache_done(&web.cache);
 	store_close(web.store);
 	temp_tree_done(&tree);
 	return 0;
@@ -180,6 +182,36 @@ static void lanes_have_windows_and_know_their_groupings(void **state)
 	assert_false(web_path_find("/api/v1/lanes")->is_open);
 }
 
+static void data_of_a_page_are_made_once_for_the_same_windows(void **state)
+{
+	char *first;
+
+	(void)state;
+	assert_non_null(strstr(ask("/api/v1/page", 404), "there is no history"));
+	record(30);
+	record(20);
+	/* Nothing that is packed is a page. */
+	first = strdup(ask("/api/v1/page", 200));
+	assert_non_null(first);
+	assert_null(strchr(first, '<'));
+	assert_int_equal(answer.policy, WEB_POLICY_DATA);
+	assert_int_equal(answer.from_unix_ns, NOW - 40 * SECOND);
+	assert_int_equal(answer.to_unix_ns, NOW - 20 * SECOND);
+	assert_int_equal(web.cache.entries[0].size, answer.size);
+	assert_string_equal(ask("/api/v1/page", 200), first);
+	assert_int_equal(answer.from_unix_ns, NOW - 40 * SECOND);
+	assert_null(web.cache.entries[1].body);
+	free(first);
+	/* Another window, other data. */
+	record(10);
+	ask("/api/v1/page", 200);
+	assert_non_null(web.cache.entries[1].body);
+	set("to", "now-2h");
+	set("from", "now-1h");
+	assert_string_equal(ask("/api/v1/page", 400), "from is not before to\n");
+	assert_false(web_path_find("/api/v1/page")->is_open);
+}
+
 static void a_profile_of_a_kind_that_was_not_recorded_is_a_conflict(void **state)
 {
 	(void)state;
@@ -255,6 +287,7 @@ int main(void)
 		TEST(readiness_is_a_slice_that_is_young),
 		TEST(windows_are_those_of_the_interval_and_level),
 		TEST(questions_that_have_no_answer_say_why),
+		TEST(data_of_a_page_are_made_once_for_the_same_windows),
 		TEST(a_profile_of_a_kind_that_was_not_recorded_is_a_conflict),
 		TEST(the_base_of_a_comparison_is_said_once),
 		TEST(lanes_have_windows_and_know_their_groupings),

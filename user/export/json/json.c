@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the resource report as one JSON document, described by report.schema.json. */
-#include "base/unused.h"
 #include "export/formats.h"
 #include "export/json/json_kind.h"
 
@@ -44,7 +43,7 @@ static void write_findings(struct json_writer *writer, const struct findings *fi
 	json_writer_array_end(writer);
 }
 
-static int json_write(struct results *results, _unused_ const struct format_options *options,
+static int json_write(struct results *results, const struct format_options *options,
 		      FILE *out)
 {
 	struct json_writer writer = {.out = out};
@@ -67,7 +66,7 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 	json_cgroup_limits(&writer, results->profile);
 	json_events(&writer, results->profile);
 	json_counters(&writer, results->profile);
-	json_rows(&writer, rows);
+	json_rows(&writer, rows, !options->no_row_stacks);
 	err = json_kinds_sections(&writer, rows);
 	err = err ? err : json_regions(&writer, results->profile);
 	err = err ? err : json_slow_regions(&writer, rows);

@@ -97,7 +97,7 @@ static void write_stacks(struct json_writer *writer, const struct resource_rows 
 }
 
 static void write_row(struct json_writer *writer, const struct resource_rows *rows,
-		      const struct resource_row *row)
+		      const struct resource_row *row, bool with_stacks)
 {
 	json_writer_object_begin(writer, NULL);
 	if (row->pid)
@@ -121,22 +121,24 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 	json_writer_bool(writer, "ended_inside", row->ended_inside);
 	json_writer_u64(writer, "lifetime_ns", row->lifetime_ns);
 	write_figures(writer, row);
-	write_stacks(writer, rows, row);
+	if (with_stacks)
+		write_stacks(writer, rows, row);
 	json_writer_object_end(writer);
 }
 
-void json_rows(struct json_writer *writer, const struct resource_rows *rows)
+void json_rows(struct json_writer *writer, const struct resource_rows *rows, bool with_stacks)
 {
 	json_writer_string(writer, "by", rows_grouping_name(rows->by));
 	json_writer_object_begin(writer, "total");
 	write_figures(writer, &rows->total);
-	write_stacks(writer, rows, &rows->total);
+	if (with_stacks)
+		write_stacks(writer, rows, &rows->total);
 	json_writer_object_end(writer);
 	json_writer_u64(writer, rows->by == ROWS_BY_THREAD ? "quiet_threads" : "quiet_processes",
 			rows->quiet_processes);
 	json_writer_u64(writer, "threads_missing", rows->missing_threads);
 	json_writer_array_begin(writer, "rows");
 	for (size_t i = 0; i < rows->count; i++)
-		write_row(writer, rows, &rows->items[i]);
+		write_row(writer, rows, &rows->items[i], with_stacks);
 	json_writer_array_end(writer);
 }

@@ -27,7 +27,7 @@ void json_events(struct json_writer *writer, const struct profile *profile);
 /* "samples", "counters", "cost" and "percentiles". */
 void json_counters(struct json_writer *writer, const struct profile *profile);
 /* "by", "total", "rows" and how many are in none. */
-void json_rows(struct json_writer *writer, const struct resource_rows *rows);
+void json_rows(struct json_writer *writer, const struct resource_rows *rows, bool with_stacks);
 /* "histogram": buckets that are not empty. */
 void json_histogram(struct json_writer *writer, const struct histogram *histogram);
 /* "devices". -ENOMEM. */

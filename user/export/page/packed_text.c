@@ -10,8 +10,6 @@
 
 #include "base/escape.h"
 
-/* Data packs well at any level; higher ones take several times as long for a few percent. */
-#define LEVEL 6
 /* Of base64: three bytes each time, so that only the end is padded. */
 #define PACKED_SIZE (3U << 14)
 
@@ -71,7 +69,7 @@ static int packed_close(void *cookie)
 	return err ? -1 : 0;
 }
 
-FILE *packed_text_open(FILE *out)
+FILE *packed_text_open(FILE *out, int level)
 {
 	const cookie_io_functions_t functions = {.write = packed_write, .close = packed_close};
 	struct packed_text *text = calloc(1, sizeof(*text));
@@ -83,7 +81,7 @@ FILE *packed_text_open(FILE *out)
 	text->stream.next_out = text->packed;
 	text->stream.avail_out = sizeof(text->packed);
 	/* Without a header of zlib's: browsers call it deflate-raw. */
-	if (deflateInit2(&text->stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) ==
+	if (deflateInit2(&text->stream, level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) ==
 	    Z_OK) {
 		stream = fopencookie(text, "w", functions);
 		if (stream)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* For fclose(), which writes the end; `out` stays open. NULL: out of memory. */
-FILE *packed_text_open(FILE *out);
+/* level: zlib's. For fclose(), which writes the end; `out` stays open. NULL: out of memory. */
+FILE *packed_text_open(FILE *out, int level);
 
 #endif

@@ -203,10 +203,13 @@ static int write_json(struct page_data *data, struct results *results,
 		      const struct format_options *options, FILE *out)
 {
 	struct json_writer writer = {.out = out};
+	struct format_options without_stacks = *options;
 	int err;
 
+	/* The page has them as trees. */
+	without_stacks.no_row_stacks = true;
 	fputs("{\"report\": ", out);
-	err = format_json.write(results, options, out);
+	err = format_json.write(results, &without_stacks, out);
 	fputs(", \"data\": ", out);
 	json_writer_object_begin(&writer, NULL);
 	write_kinds(&writer, data);

@@ -60,4 +60,7 @@
 /* Writes it to `out`. 0 or -ENOMEM; errors of writing are the stream's. */
 int page_data_write(struct results *results, const struct format_options *options, FILE *out);
 
+/* That, packed as it stands in a page: for a page that is open (renewProfile() of page.js). */
+extern const struct format_ops format_page_data;
+
 #endif
