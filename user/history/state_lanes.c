@@ -139,7 +139,7 @@ static struct state_lane *find_lane(struct reading *reading, const struct resour
 	struct state_lane *lane = known && *known != IN_OTHERS ? &lanes->lanes.items[*known] : NULL;
 
 	if (lane)
-		/* Two of one hash are not told apart, but not mixed up either. */
+		/* Another identity of the same hash: its values go to the others. */
 		return has_identity(lane, row) ? lane : &lanes->others;
 	if (lanes->lanes.count >= STATE_LANES_MAX && !halve_lanes(reading))
 		return NULL;

@@ -19,11 +19,11 @@
 #include "web/web_private.h"
 
 /* Those beyond WEB_CONNECTIONS_KEPT are about to end. */
-#define CONNECTIONS_MAX	   WEB_CONNECTIONS_MAX
-#define CONNECTION_MEMORY  (32U << 10)
-#define INACTIVE_SECONDS   10
-#define WORKING_MAX	   2
-#define PARAMETERS_MAX	   16
+#define CONNECTIONS_MAX	  WEB_CONNECTIONS_MAX
+#define CONNECTION_MEMORY (32U << 10)
+#define INACTIVE_SECONDS  10
+#define WORKING_MAX	  2
+#define PARAMETERS_MAX	  16
 /* Answers of pages that were closed take no memory. */
 #define CACHED_NS	   (60 * NS_PER_SECOND)
 #define THREAD_STACK_BYTES (1U << 20)
@@ -117,7 +117,8 @@ static bool refuse(struct web *web, struct MHD_Connection *connection, const cha
 	} else if (!path) {
 		web_say(answer, 404,
 			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
-			"/api/v1/report, /api/v1/page, /api/v1/series, /api/v1/lanes, /api/v1/diff, "
+			"/api/v1/report, /api/v1/page, /api/v1/series, /api/v1/lanes, "
+			"/api/v1/diff, "
 			"/api/v1/windows, /api/v1/alerts, /api/v1/objectives, /healthz, "
 			"/readyz\n");
 	} else if (needs_token(web, path) && !has_token(web, connection)) {

@@ -43,8 +43,7 @@ static void write_findings(struct json_writer *writer, const struct findings *fi
 	json_writer_array_end(writer);
 }
 
-static int json_write(struct results *results, const struct format_options *options,
-		      FILE *out)
+static int json_write(struct results *results, const struct format_options *options, FILE *out)
 {
 	struct json_writer writer = {.out = out};
 	const struct findings *findings;

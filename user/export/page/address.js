@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What is chosen, in the address: whoever opens it sees the same. And texts to copy. */
 
-/* A link brings no expressions: some take for ever, and it may be that of a stranger. */
+/* A link brings no expressions: some take for ever, and links are not trusted. */
 const literalSearch = text => /^\/.+\/$/s.test(text) ? "" : text;
 /* Numbers of a link, "1.20.300": as many as there may be, none below zero; null: something else stands there. */
 function numbersOf(text, least, most) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The section of lanes: the picture, what it says of a moment, and the same as tables. */
 const LANE_ROWS = 200;
-const LANE_HINTS = [" Wheel, + and \u2212 zoom; a drag chooses the slices that it touches; a click tells what a thread did.", " Two fingers zoom, one moves the picture; a tap tells what a thread did."];
+const LANE_HINTS = [" Wheel, + and \u2212 zoom; a drag chooses the slices that it touches; a click shows what a thread did.", " Two fingers zoom, one moves the picture; a tap shows what a thread did."];
 const hasLanes = () => profile.lanes && profile.lanes.waits > 0;
 /* What the picture shows; it stays when all is drawn anew. */
 const laneState = {by: "process", isTable: false, from: 0, to: 0, whole: 0, cursor: null, moved() {}, chosen() {}};

@@ -176,7 +176,7 @@ class LaneView {
 	}
 
 	paintAxis(context) {
-		const {from, to} = this.shown, wanted = (to - from) / Math.max(2, (this.width - this.left) / 110);
+		const {from, to} = this.shown, wanted = (to - from) / Math.max(2.5, (this.width - this.left) / 110);
 		let step = 10 ** Math.floor(Math.log10(wanted));
 		step *= [1, 2, 5, 10].find(times => step * times >= wanted);
 		context.fillStyle = this.ink.panel;
