@@ -49,7 +49,7 @@ return [window.lanes.get(shown.key)[0], window.covered, shown.lane.pid]""")
     check(0 < cpu[0] <= 1.5 * cpu[1], f"spin ran for {cpu[0]} ns of {cpu[1]}")
     check("spin" in browser.text("#lane-text") and "on-CPU" in browser.text("#lane-text"), f"the moment is not said: {browser.text('#lane-text')}")
     painted = browser.run("""
-const canvas = document.querySelector('#lane-picture'), row = lanes.shown.findIndex(({lane}) => lane.name === 'spin'), ratio = devicePixelRatio || 1, at = lanes.windows.find(one => one.lanes.has(lanes.shown[row].key));
+const canvas = document.querySelector('#lane-picture'), row = lanes.shown.findIndex(({lane}) => lane.name === 'spin'), ratio = devicePixelRatio || 1, at = lanes.windows.findLast(one => one.lanes.has(lanes.shown[row].key));
 lanes.at = null;
 drawLanes();
 const data = canvas.getContext('2d').getImageData((xOf(at.begin) + xOf(at.end)) / 2 * ratio, (row * LANE_HEIGHT + LANE_NAME + LANE_BAR - 1) * ratio, 1, 1).data;
@@ -85,10 +85,7 @@ def newest():
 def idle(browser, how):
     """Once what was asked for is there, nothing is asked for while two windows come."""
     asked = "return performance.getEntriesByType('resource').length"
-    browser.run("performance.clearResourceTimings()")
-    begun = newest()
-    while newest() < begun + 1:
-        time.sleep(0.1)
+    browser.until("return loading === 0")
     browser.run("performance.clearResourceTimings()")
     begun = newest()
     while newest() < begun + 2:

@@ -27,7 +27,7 @@ const $ = (id) => document.getElementById(id);
 const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0, lanes: "process", pid: 0, comm: "", container: "", now: 0, base: "", baseFrom: 0, baseTo: 0 };
 // Objectives are held against windows of a minute at least.
 const OBJECTIVES_MS = 30000;
-let alerts = [], objectives = [], objectivesDue = 0, data = null, from = 0, to = 0, timer = 0, asked = 0, loaded = "";
+let alerts = [], objectives = [], objectivesDue = 0, data = null, from = 0, to = 0, timer = 0, asked = 0, loading = 0, loaded = "";
 
 function seconds(ns) {
 	const s = ns / 1e9;
@@ -274,6 +274,7 @@ function drawLegend() {
 
 async function load() {
 	const mine = ++asked;
+	loading++;
 	try {
 		const isNew = await isNews(), what = [view.figure, view.by, view.range, view.lanes].join(), isMore = data && what === loaded && !view.end && !ofRegions() && data.windows.length && data.windows.length < SERIES_MOST;
 		if (!isMore || isNew) {
@@ -297,6 +298,8 @@ async function load() {
 		drawLegend();
 	} catch (error) {
 		if (mine === asked) $("state").textContent = "no answer: " + error.message;
+	} finally {
+		loading--;
 	}
 	clearTimeout(timer);
 	// A hidden page asks nothing.

@@ -89,6 +89,16 @@ function showLive() {
 	$("earlier").disabled = !view.from;
 	$("later").disabled = !view.from || view.now;
 }
+// In the report that is there; where there is none, or a comparison, it is loaded.
+async function showNow() {
+	if (!live.last || live.isLoading || !renewerIn($("report"))) return showReport();
+	$("base").value = view.base;
+	try {
+		await renewReport();
+	} catch {
+		showReport();
+	}
+}
 async function setNow(isNow) {
 	view.now = isNow ? 1 : 0;
 	// Nothing is asked for any more.
@@ -99,7 +109,7 @@ async function setNow(isNow) {
 		if (view.end) follow(true);
 		await isNews();
 		if (live.last) [view.from, view.to] = nowRange();
-		showReport();
+		await showNow();
 	}
 	showLive();
 	writeAddress();
