@@ -107,9 +107,9 @@ def turn(serve, seconds):
         figures["one page on now"] = measured(serve, seconds)
         browsers[0].click("#now")
         figures["paused"] = measured(serve, seconds)
-        browsers[0].run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+        browsers[0].run("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
         figures["hidden"] = measured(serve, seconds)
-        browsers[0].run("Object.defineProperty(document, 'hidden', { value: false, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+        browsers[0].run("Object.defineProperty(document, 'hidden', { value: false, configurable: true }); document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
         browsers[0].click("#now")
         for _ in range(2):
             browsers.append(Browser())
