@@ -4,13 +4,13 @@
  * are filled or moved without page faults, and the kernel's counters of each process.
  */
 #include "kernel_compat.bpf.h"
+#include "rss.bpf.h"
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 #include "stack_id.bpf.h"
 #include "task_filter.bpf.h"
 #include "task_regs.bpf.h"
 #include "vmlinux_memory.h"
-#include "vmlinux_resource.h"
 
 #include <pkbpf/memory.h>
 
@@ -40,8 +40,6 @@
 #define FROM_TOP 1
 
 #define HUGE_BYTES (1ULL << PKBPF_MEMORY_REGION_SHIFT)
-
-enum { RSS_FILE, RSS_ANONYMOUS, RSS_SWAP, RSS_SHARED };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -274,41 +272,10 @@ int memory_mapped(__u64 *ctx)
 	return 0;
 }
 
-/* Since 6.2 without what each CPU has not yet added to the sum: see resource.bpf.c. */
-static __always_inline __u64 rss_bytes(struct mm_struct *mm, int which)
+static __always_inline __u64 rss_bytes(struct mm_struct *mm, enum rss_kind kind)
 {
-	struct mm_struct___before_6_2 *old = (void *)mm;
-	__s64 pages;
+	__s64 pages = rss_pages_of(mm, kind);
 
-	if (bpf_core_field_exists(old->rss_stat.count)) {
-		switch (which) {
-		case RSS_FILE:
-			pages = BPF_CORE_READ(old, rss_stat.count[RSS_FILE].counter);
-			break;
-		case RSS_ANONYMOUS:
-			pages = BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter);
-			break;
-		case RSS_SWAP:
-			pages = BPF_CORE_READ(old, rss_stat.count[RSS_SWAP].counter);
-			break;
-		default:
-			pages = BPF_CORE_READ(old, rss_stat.count[RSS_SHARED].counter);
-		}
-	} else {
-		switch (which) {
-		case RSS_FILE:
-			pages = BPF_CORE_READ(mm, rss_stat[RSS_FILE].count);
-			break;
-		case RSS_ANONYMOUS:
-			pages = BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count);
-			break;
-		case RSS_SWAP:
-			pages = BPF_CORE_READ(mm, rss_stat[RSS_SWAP].count);
-			break;
-		default:
-			pages = BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
-		}
-	}
 	return pages > 0 ? (__u64)pages * memory_control.page_bytes : 0;
 }
 

@@ -3,12 +3,9 @@
  * exited. */
 #include "resource.bpf.h"
 #include "resource_cgroup.bpf.h"
+#include "rss.bpf.h"
 #include "task_filter.bpf.h"
-#include "vmlinux_resource.h"
 
-#define RSS_FILE	 0
-#define RSS_ANONYMOUS	 1
-#define RSS_SHARED	 3
 #define CGROUP_DEPTH_MAX 16
 
 struct pkbpf_resource_control resource_control = {};
@@ -29,32 +26,11 @@ static __always_inline __u64 pages_to_bytes(__s64 pages)
 	return pages > 0 ? (__u64)pages * resource_control.page_bytes : 0;
 }
 
-/* Since 6.2 without what each CPU has not yet added to the sum: less than max(32, 2 * CPUs) pages
- * of each kind. To read all CPUs for each thread would take longer than the reading may. */
-static __always_inline __s64 rss_pages(struct mm_struct *mm)
-{
-	struct mm_struct___before_6_2 *old = (void *)mm;
-
-	if (bpf_core_field_exists(old->rss_stat.count))
-		return BPF_CORE_READ(old, rss_stat.count[RSS_FILE].counter) +
-		       BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter) +
-		       BPF_CORE_READ(old, rss_stat.count[RSS_SHARED].counter);
-	return BPF_CORE_READ(mm, rss_stat[RSS_FILE].count) +
-	       BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count) +
-	       BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
-}
-
 /* Anonymous RSS of the process: memory shared with files and other processes is not its growth. */
 static __always_inline __u32 anonymous_rss_kib(struct mm_struct *mm)
 {
-	struct mm_struct___before_6_2 *old = (void *)mm;
-	__u64 kib;
+	__u64 kib = pages_to_bytes(rss_pages_of(mm, RSS_ANONYMOUS)) >> 10;
 
-	if (bpf_core_field_exists(old->rss_stat.count))
-		kib = pages_to_bytes(BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter)) >>
-		      10;
-	else
-		kib = pages_to_bytes(BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count)) >> 10;
 	return kib < 0xffffffff ? kib : 0xffffffff;
 }
 

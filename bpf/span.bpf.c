@@ -16,6 +16,7 @@ struct span_slow_users_map span_slow_users SEC(".maps");
 struct span_callers_map span_callers SEC(".maps");
 
 const volatile struct pkbpf_span_config span_config = {};
+struct span_address_map span_addresses SEC(".maps");
 struct pkbpf_span_control span_control = {};
 __u32 span_next_stack = 0, span_next_row = 0;
 
@@ -67,6 +68,7 @@ __attribute__((noinline)) int span_push(__u64 name, __u64 items, __u64 token, __
 	frame->items = items;
 	frame->flags = flags;
 	span_read(&frame->at, task, (__u32)pid_tgid);
+	span_read_memory(&frame->at, task);
 	return 0;
 }
 
@@ -96,6 +98,7 @@ __attribute__((noinline)) int span_pop(__u64 token, __u64 stack_pointer, __u32 w
 		return 0;
 	}
 	span_read(&stack->now, task, tid);
+	span_read_memory(&stack->now, task);
 	depth = stack->depth;
 	frame = frame_at(stack, at);
 	if (way == SPAN_LEAVE_SITE || !has_regions_above(stack, at)) {

@@ -4,8 +4,23 @@
 #define PKBPF_SPAN_BPF_H
 
 #include "offcpu.bpf.h"
+#include "rss.bpf.h"
 
 #include <pkbpf/span.h>
+
+struct span_address {
+	__u64 here;    /* of this value, on this CPU */
+	__u64 element; /* as the map keeps it */
+	__u64 map;
+};
+
+struct span_address_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct span_address);
+};
+extern struct span_address_map span_addresses;
 
 /* A reading is repeated when the thread was switched meanwhile. */
 #define SPAN_TRIES 3
@@ -124,6 +139,58 @@ static __always_inline void span_read(struct pkbpf_span_reading *at, struct task
 		at->first_ns = 0;
 	}
 	span_read_counts(at, task);
+}
+
+/* How far this CPU's copy of a per-CPU variable is from the address that the kernel keeps of it; see
+ * add_cpu() in resource.bpf.c. 0: not known. */
+static __always_inline __u64 span_cpu_offset(void)
+{
+	__u32 zero = 0;
+	volatile struct span_address *address = bpf_map_lookup_elem(&span_addresses, &zero);
+
+	if (!address)
+		return 0;
+	address->here = (__u64)address;
+	if (!address->element) {
+		__u64 element = 0;
+
+		address->map = (__u64)&span_addresses;
+		bpf_probe_read_kernel(&element, sizeof(element),
+				      (void *)address->map +
+					      bpf_core_field_offset(struct bpf_array, pptrs));
+		address->element = element;
+	}
+	return address->element ? address->here - address->element : 0;
+}
+
+#define SPAN_ADD_UNCOUNTED(mm, kind, offset, pages)                                                \
+	do {                                                                                       \
+		__u64 base = (__u64)BPF_CORE_READ(mm, rss_stat[kind].counters);                    \
+		__s32 some = 0;                                                                    \
+                                                                                                   \
+		bpf_probe_read_kernel(&some, sizeof(some), (void *)(base + (offset)));             \
+		*(pages) += some;                                                                  \
+	} while (0)
+
+/* Of regions, not of calls: those are too many. With what this CPU has not yet added to the sum:
+ * that of the thread itself, as long as it stays here. */
+static __always_inline void span_read_memory(struct pkbpf_span_reading *at,
+					     struct task_struct *task)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	__u64 offset;
+
+	if (!mm)
+		return;
+	at->rss_pages = rss_pages(mm);
+	if (!bpf_core_field_exists(mm->rss_stat[0].counters))
+		return;
+	offset = span_cpu_offset();
+	if (!offset)
+		return;
+	SPAN_ADD_UNCOUNTED(mm, RSS_FILE, offset, &at->rss_pages);
+	SPAN_ADD_UNCOUNTED(mm, RSS_ANONYMOUS, offset, &at->rss_pages);
+	SPAN_ADD_UNCOUNTED(mm, RSS_SHARED, offset, &at->rss_pages);
 }
 
 #endif

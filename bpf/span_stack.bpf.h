@@ -286,6 +286,21 @@ static __always_inline void row_count(struct pkbpf_span_row *row, __u64 wall_ns,
 	row_add_time(row, wall_ns);
 }
 
+static __always_inline void row_add_memory(struct pkbpf_span_row *row, __s64 before, __s64 now)
+{
+	__s64 most = before > now ? before : now;
+
+	if (before <= 0 || now <= 0)
+		return;
+	__sync_fetch_and_add(&row->rss_readings, 1);
+	__sync_fetch_and_add(&row->rss_sum_pages, (__u64)now);
+	if (now != before)
+		__sync_fetch_and_add(&row->rss_growth_pages, now - before);
+	/* As max_ns: a value may be missing when two CPUs write. */
+	if ((__u64)most > row->rss_max_pages)
+		row->rss_max_pages = (__u64)most;
+}
+
 static __always_inline void row_add(struct pkbpf_span_row *row,
 				    const struct pkbpf_span_frame *frame,
 				    const struct pkbpf_span_reading *now)
@@ -300,6 +315,7 @@ static __always_inline void row_add(struct pkbpf_span_row *row,
 		return;
 	}
 	row_count(row, wall_ns, frame->items);
+	row_add_memory(row, frame->at.rss_pages, now->rss_pages);
 	if (frame->flags & PKBPF_SPAN_INTERLEAVED) {
 		__sync_fetch_and_add(&row->interleaved, 1);
 		return;

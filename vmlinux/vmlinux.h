@@ -173,6 +173,7 @@ struct signal_struct {
 
 struct percpu_counter {
 	s64 count;
+	s32 *counters; /* per CPU */
 };
 
 struct xol_area { /* mapped as [uprobes] */

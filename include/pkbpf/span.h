@@ -33,6 +33,7 @@ struct pkbpf_span_reading {
 	__u64 waited_ns[PKBPF_WAIT_STATES]; /* [PKBPF_WAIT_NONE] is not used */
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
+	__s64 rss_pages; /* of the process; 0 in readings of calls */
 };
 
 /* Flags of a frame. */
@@ -59,7 +60,7 @@ struct pkbpf_span_frame {
 	__u32 flags;
 };
 
-_Static_assert(sizeof(struct pkbpf_span_frame) == 144, "map value");
+_Static_assert(sizeof(struct pkbpf_span_frame) == 152, "map value");
 
 /* A region that took long, until its record is sent. */
 struct pkbpf_span_slow {
@@ -132,6 +133,10 @@ struct pkbpf_span_row {
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
+	/* Resident memory of the process: at the ends of so many regions, summed up; the most at a
+	 * begin or an end; and by how much it grew from begin to end, summed up. */
+	__u64 rss_readings, rss_sum_pages, rss_max_pages;
+	__s64 rss_growth_pages;
 	__u64 limit_ns; /* of span_limits; 0: none */
 	__u64 over;	/* of count, that took longer */
 	__u32 buckets[PKBPF_HISTOGRAM_BUCKETS];
@@ -295,6 +300,9 @@ struct pkbpf_event_region {
 	__u64 part_ns[PKBPF_WAIT_STATES];
 	__u64 minor_faults, major_faults;
 	__u64 read_bytes, written_bytes;
+	/* see struct pkbpf_span_row */
+	__u64 rss_readings, rss_sum_kib, rss_max_kib;
+	__s64 rss_growth_kib;
 	__u64 limit_ns,
 		over; /* of count, those that took longer than the limit; 0: there is none */
 	__u32 n_buckets;
@@ -306,6 +314,6 @@ struct pkbpf_event_region {
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 22 * 8 + 8, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_region) == 16 + 8 + 26 * 8 + 8, "wire size");
 
 #endif

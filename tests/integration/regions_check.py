@@ -102,6 +102,15 @@ def clocks(path, text):
         check(abs(value - truth) <= limit, f"{name}: {value / MS:.2f} ms, by the program's own clocks {truth / MS:.2f} ms")
 
 
+def memory(path, text):
+    count = int(text)
+    grow, swing = (by_name(path)[name] for name in ("grow", "swing"))
+    mib = 1 << 20
+    check(abs(grow["rss_growth_bytes"] - 4 * count * mib) < mib, f"growth of {grow['rss_growth_bytes'] / mib:.2f} MiB, {4 * count} MiB came")
+    check(abs(swing["rss_growth_bytes"]) < mib, f"{swing['rss_growth_bytes'] / mib:.2f} MiB of growth in regions that give it back")
+    check(grow["rss_max_bytes"] - grow["rss_mean_bytes"] > (2 * count - 3) * mib, "the mean is halfway to the largest")
+
+
 def ranks(path, times, wanted):
     """TIMES: a file with sorted times of WHAT, read around each and inside of each. Between the two is what pkbpf measures, of each of
     them, and so of each rank of them; what disturbs the one disturbs the other."""

@@ -40,6 +40,13 @@ same_clocks() {
 }
 same_clocks || same_clocks || same_clocks || fail "three times"
 
+begin "resident memory when regions begin and end"
+# The kernel adds pages to its sum in batches of a CPU, which moves with the thread.
+"$pkbpf" -q --regions -o memory.json --fail-if 'region[grow].rss_growth>70M' -- "$workloads/regions" memory 20 >said 2>&1
+status=$?
+[ $status = 3 ] || fail "status $status: $(tail -n 3 said)"
+checker "$here/regions_check.py" memory memory.json 20
+
 begin "conditions on regions"
 for expression in 'region[wait].p99>1ms=3' 'region[wait].count<40=0' 'region[compute].throughput<100k/s=3' 'region[none].p99>1s=1' \
 	'?region[none].p99>1s=0'; do

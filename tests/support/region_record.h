@@ -29,6 +29,11 @@ static inline void region_record_send(struct event_sink sink, uint32_t pid, cons
 	room.record.items = 10 * count;
 	room.record.part_ns[PKBPF_WAIT_NONE] = count * wall_ns / 4;
 	room.record.part_ns[PKBPF_WAIT_SLEEP] = count * wall_ns - count * wall_ns / 4;
+	/* Each ends with 3 MiB, one more than it began with. */
+	room.record.rss_readings = count;
+	room.record.rss_sum_kib = count * 3072;
+	room.record.rss_max_kib = 3072;
+	room.record.rss_growth_kib = (int64_t)count * 1024;
 	room.record.n_buckets = 1;
 	room.record.buckets[0] =
 		(struct pkbpf_histogram_bucket){pkbpf_histogram_index(wall_ns), (uint32_t)count};

@@ -12,7 +12,7 @@
 	"unfinished,wall_ns,self_ns,on_cpu_ns,runqueue_ns,sleep_ns,disk_ns,uninterruptible_ns,"    \
 	"stopped_ns,undivided_ns,p50_ns,p95_ns,p99_ns,max_ns,items,minor_faults,major_faults,"     \
 	"read_bytes,written_bytes,allocations,allocated_bytes,live_objects,live_bytes,"            \
-	"missed_ns"
+	"missed_ns,rss_mean_bytes,rss_max_bytes,rss_growth_bytes,energy_mj"
 
 static void write_name(struct csv_cells *cells, const struct region_list *list, size_t index)
 {
@@ -73,6 +73,22 @@ static void write_usage(struct csv_cells *cells, const struct region_line *line)
 	csv_u64(cells, line->missed_ns);
 }
 
+static void write_memory(struct csv_cells *cells, const struct region_line *line)
+{
+	if (line->sums.rss_readings) {
+		csv_u64(cells, region_line_mean_rss(line));
+		csv_u64(cells, line->sums.rss_max_kib * 1024);
+		csv_i64(cells, line->sums.rss_growth_kib * 1024);
+	} else {
+		for (int i = 0; i < 3; i++)
+			csv_text(cells, "");
+	}
+	if (line->energy_mj)
+		csv_u64(cells, line->energy_mj);
+	else
+		csv_text(cells, "");
+}
+
 static int write_regions(struct results *results, _unused_ const struct format_options *options,
 			 FILE *out)
 {
@@ -88,6 +104,7 @@ static int write_regions(struct results *results, _unused_ const struct format_o
 		write_counts(&cells, &list.lines[i]);
 		write_times(&cells, &list.lines[i]);
 		write_usage(&cells, &list.lines[i]);
+		write_memory(&cells, &list.lines[i]);
 		csv_end(&cells);
 	}
 	return 0;

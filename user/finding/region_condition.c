@@ -93,6 +93,29 @@ static double violations_of(const struct region_line *line)
 	return (double)line->sums.over;
 }
 
+static double rss_mean_of(const struct region_line *line)
+{
+	return (double)region_line_mean_rss(line);
+}
+
+static double rss_max_of(const struct region_line *line)
+{
+	return (double)line->sums.rss_max_kib * 1024;
+}
+
+static double rss_growth_of(const struct region_line *line)
+{
+	return (double)line->sums.rss_growth_kib * 1024;
+}
+
+/* Of regions without items: per region. */
+static double item_growth_of(const struct region_line *line)
+{
+	uint64_t parts = line->sums.items ? line->sums.items : line->sums.rss_readings;
+
+	return rss_growth_of(line) / (double)parts;
+}
+
 static const struct region_figure region_figures[] = {
 	{"count", FIGURE_COUNT, "number of regions left", count_of, .adds_up = true},
 	{"total", FIGURE_NS, "wall time of all", total_of, .adds_up = true},
@@ -114,6 +137,14 @@ static const struct region_figure region_figures[] = {
 	 .adds_up = true},
 	{"sleep", FIGURE_NS, "time asleep", sleep_of, .is_part = true, .adds_up = true},
 	{"disk", FIGURE_NS, "time in disk waits", disk_of, .is_part = true, .adds_up = true},
+	{"rss_mean", FIGURE_BYTES, "mean RSS of the process when it ended", rss_mean_of,
+	 .of_memory = true},
+	{"rss_max", FIGURE_BYTES, "maximum RSS of the process when it began or ended", rss_max_of,
+	 .of_memory = true},
+	{"rss_growth", FIGURE_SIGNED_BYTES, "growth of RSS from begin to end, of all",
+	 rss_growth_of, .of_memory = true, .adds_up = true},
+	{"rss_growth_per_item", FIGURE_SIGNED_BYTES,
+	 "growth of RSS per item, or without any per region", item_growth_of, .of_memory = true},
 };
 
 static const char *without_question(const char *text)
@@ -273,6 +304,8 @@ int region_condition_value(const struct region_condition *condition, const struc
 		return -ENODATA;
 	if (condition->figure->is_part && line->sums.total_ns &&
 	    region_sums_undivided_ns(&line->sums) == line->sums.total_ns)
+		return -ENODATA;
+	if (condition->figure->of_memory && !line->sums.rss_readings)
 		return -ENODATA;
 	if (condition->figure->of_limit &&
 	    !(condition->limit_ns ? region_sums_count_over(&line->sums, condition->limit_ns)

@@ -28,6 +28,7 @@ struct region_figure {
 	bool is_length;	   /* of single regions: the value of a condition is a limit for each */
 	uint32_t permille; /* of those that it is at least as long as; 0: it is no percentile */
 	bool of_limit;	   /* known only where those that take longer than a limit were counted */
+	bool of_memory;	   /* known only where resident memory was read */
 	bool adds_up;	   /* grows with the interval: a series shows it per second */
 };
 

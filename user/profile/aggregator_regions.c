@@ -26,6 +26,10 @@ static int add_region(struct profile *profile, uint32_t process, const struct re
 		.major_faults = record->major_faults,
 		.read_bytes = record->read_bytes,
 		.written_bytes = record->written_bytes,
+		.rss_readings = record->rss_readings,
+		.rss_sum_kib = record->rss_sum_kib,
+		.rss_max_kib = record->rss_max_kib,
+		.rss_growth_kib = record->rss_growth_kib,
 		.limit_ns = record->limit_ns,
 		.over = record->over,
 	};

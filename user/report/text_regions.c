@@ -43,9 +43,30 @@ static const struct text_column heap_columns[] = {
 	{.title = "live"},
 };
 
-struct extra_columns {
-	bool items, heap;
+/* Growth: from begin to end, of all regions together. */
+static const struct text_column memory_columns[] = {
+	{.title = "peak RSS", .expendable = 5},
+	{.title = "RSS growth", .expendable = 6},
 };
+
+struct extra_columns {
+	bool items, heap, memory;
+};
+
+static void add_memory(struct text_table *table, const struct region_line *line)
+{
+	int64_t growth_kib = line->sums.rss_growth_kib;
+	char buffer[HUMAN_SIZE];
+
+	if (!line->sums.rss_readings) {
+		text_table_cell(table, ".");
+		text_table_cell(table, ".");
+		return;
+	}
+	text_table_cell(table, human_bytes(buffer, line->sums.rss_max_kib * 1024));
+	human_bytes(buffer, (growth_kib < 0 ? -(uint64_t)growth_kib : (uint64_t)growth_kib) * 1024);
+	text_table_cellf(table, "%s%s", growth_kib < 0 ? "-" : growth_kib ? "+" : "", buffer);
+}
 
 static void add_extra(struct text_table *table, const struct region_line *line,
 		      struct extra_columns extra)
@@ -57,6 +78,8 @@ static void add_extra(struct text_table *table, const struct region_line *line,
 		text_table_cell(table, human_count(buffer, human_whole(line->items_per_second)));
 	else if (extra.items)
 		text_table_cell(table, ".");
+	if (extra.memory)
+		add_memory(table, line);
 	if (!extra.heap)
 		return;
 	text_table_cell(table,
@@ -112,13 +135,15 @@ static struct extra_columns extra_of(const struct region_list *list, size_t firs
 
 	for (size_t i = first; i < first + count; i++) {
 		extra.items |= list->lines[i].sums.items != 0;
+		extra.memory |= list->lines[i].sums.rss_readings != 0;
 		extra.heap |=
 			list->lines[i].heap.allocated_objects || list->lines[i].heap.live_objects;
 	}
 	return extra;
 }
 
-#define MOST_COLUMNS (ARRAY_SIZE(columns) + 1 + ARRAY_SIZE(heap_columns))
+#define MOST_COLUMNS                                                                               \
+	(ARRAY_SIZE(columns) + 1 + ARRAY_SIZE(memory_columns) + ARRAY_SIZE(heap_columns))
 
 /* Returns how many there are. */
 static size_t choose_columns(struct text_column *all, struct extra_columns extra)
@@ -128,6 +153,8 @@ static size_t choose_columns(struct text_column *all, struct extra_columns extra
 	memcpy(all, columns, sizeof(columns));
 	if (extra.items)
 		all[count++] = item_column;
+	for (size_t i = 0; extra.memory && i < ARRAY_SIZE(memory_columns); i++)
+		all[count++] = memory_columns[i];
 	for (size_t i = 0; extra.heap && i < ARRAY_SIZE(heap_columns); i++)
 		all[count++] = heap_columns[i];
 	return count;

@@ -9,7 +9,9 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "rows/human.h"
 #include "rows/region_heap.h"
+#include "rows/resource_rows.h"
 
 DEFINE_CLEANUP(struct region_table *, region_table_free)
 
@@ -79,6 +81,9 @@ static struct region_sums sums_for(const struct region_table *table, const struc
 		.max_ns = sums->max_ns,
 		.limit_ns = sums->limit_ns,
 		.over = sums->over,
+		.rss_readings = sums->rss_readings,
+		.rss_sum_kib = sums->rss_sum_kib,
+		.rss_max_kib = sums->rss_max_kib,
 	};
 }
 
@@ -221,6 +226,21 @@ static void add_line(struct region_list *list, const struct listing *work, uint3
 	}
 }
 
+/* As row_cpu.c does for processes. */
+static void share_energy(struct region_list *list, const struct profile *profile)
+{
+	const struct machine_figures *figures = &profile_info_read(profile)->machine;
+	struct resource_machine machine = resource_usage_machine(profile_resources(profile));
+
+	if (!figures->energy_ns || !machine.known || !machine.busy_ns)
+		return;
+	for (size_t i = 0; i < list->count; i++)
+		list->lines[i].energy_mj = human_whole(
+			(double)figures->energy_uj / 1000 *
+			row_ratio((double)list->lines[i].sums.part_ns[PKBPF_WAIT_NONE],
+				  (double)machine.busy_ns));
+}
+
 struct waiting {
 	uint32_t number;
 	uint32_t parent; /* line */
@@ -274,6 +294,7 @@ int region_list_init(struct region_list *list, const struct profile *profile,
 		err = err ? err : add_gaps(&work);
 	err = err ? err : link_children(&work);
 	err = err ? err : list_lines(list, &work, grouping);
+	share_energy(list, profile);
 	err = err ? err : region_heap_add(list, profile, grouping);
 	if (err)
 		region_list_done(list);

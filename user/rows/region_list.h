@@ -41,6 +41,8 @@ struct region_line {
 	uint64_t self_ns;		 /* of the wall time: outside of regions below it */
 	uint64_t p50_ns, p95_ns, p99_ns; /* within 3.1 %; 0 when none was left */
 	double items_per_second;	 /* items / wall time in the region; 0: no items */
+	/* Of the machine's, by the share of the time on a CPU; 0: not known. */
+	uint64_t energy_mj;
 	struct region_heap heap;	 /* with regions inside; 0 without allocations of regions */
 };
 
@@ -58,6 +60,12 @@ static inline uint64_t region_line_calls(const struct region_line *line)
 	return !line->is_function ? sums->count
 				  : sums->count + sums->recursive + sums->unmeasured +
 					    sums->lost_end + sums->unfinished;
+}
+
+/* Resident memory of the process when the region ended, on average; needs sums.rss_readings. */
+static inline uint64_t region_line_mean_rss(const struct region_line *line)
+{
+	return line->sums.rss_sum_kib / line->sums.rss_readings * 1024;
 }
 
 /* -ENOMEM. */

@@ -6,6 +6,7 @@
  *
  * regions nest COUNT: steps that compute for 2 ms of CPU time and sleep for 3 ms.
  * regions clocks COUNT: computes for 4 ms and sleeps for 2 ms; tells the times by its own clocks.
+ * regions memory COUNT: in each of them 4 MiB come, and in the one inside 1 MiB comes and goes.
  * regions storm THREADS COUNT: threads that enter and leave three regions, one in the other.
  * regions odd COUNT: leaves regions by longjmp, by the end of a thread, in a child, in coroutines,
  * in a signal handler, and more than are measured. Says what came out of it, which probes must not
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -96,6 +98,24 @@ static void clocks(void)
 	}
 	printf("wall %llu cpu %llu queue %llu\n", (unsigned long long)wall_ns,
 	       (unsigned long long)cpu_ns, (unsigned long long)waited_ns);
+}
+
+static void memory(void)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		char *some;
+
+		PKBPF_REGION("grow");
+		some = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memset(some, 1, 4 << 20);
+		{
+			PKBPF_REGION_ITEMS("swing", 1);
+			some = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			memset(some, 1, 1 << 20);
+			munmap(some, 1 << 20);
+		}
+	}
 }
 
 static void *storm_thread(void *sum)
@@ -288,6 +308,8 @@ int main(int argc, char **argv)
 		nest();
 	else if (strcmp(mode, "clocks") == 0)
 		clocks();
+	else if (strcmp(mode, "memory") == 0)
+		memory();
 	else if (strcmp(mode, "storm") == 0)
 		storm((unsigned int)atoi(argv[2]));
 	else

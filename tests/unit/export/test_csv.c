@@ -232,6 +232,10 @@ static void regions_are_a_tree(void **state)
 		{"wall_ns", "100000000"},
 		{"self_ns", "90000000"},
 		{"type", "region"},
+		{"rss_mean_bytes", "3145728"},
+		{"rss_max_bytes", "3145728"},
+		{"rss_growth_bytes", "10485760"},
+		{"energy_mj", ""},
 	};
 	static const char *const inner[][2] = {
 		{"id", "1"},

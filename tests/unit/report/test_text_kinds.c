@@ -137,7 +137,11 @@ static void regions_are_listed_below_those_around_them(void **state)
 				   .total_ns = 6 * SECOND,
 				   .max_ns = 200 * MS,
 				   .self_ns = 2 * SECOND,
-				   .items = 3840},
+				   .items = 3840,
+				   .rss_readings = 120,
+				   .rss_sum_kib = 120 << 10,
+				   .rss_max_kib = 5 << 10,
+				   .rss_growth_kib = -(7 << 10)},
 			   load = {.count = 120, .total_ns = 3 * SECOND, .max_ns = 90 * MS};
 	struct fake_profile fake;
 	const char *line;

@@ -92,7 +92,29 @@ static void one_name_is_one_line_wherever_it_is(void **state)
 	assert_in_range(line->p50_ns, 969 * MS / 1000, 1031 * MS / 1000);
 	assert_in_range(line->p99_ns, 1938 * MS / 1000, 2 * MS);
 	assert_in_range((uint64_t)line->items_per_second, 9166, 9167);
+	assert_int_equal(region_line_mean_rss(line), 3 << 20);
+	assert_int_equal(line->sums.rss_max_kib, 3 << 10);
+	assert_int_equal(line->sums.rss_growth_kib, 11 << 10);
 	assert_null(region_list_find(&list, "none"));
+	region_list_done(&list);
+}
+
+/* A quarter of the wall time is on a CPU. */
+static void energy_is_shared_out_by_time_on_a_cpu(void **state)
+{
+	struct machine_figures *machine = &profile_info(fake.profile)->machine;
+	const struct resource_machine reading = {.known = true, .busy_ns = 4000 * MS};
+	struct region_list list;
+
+	resource_usage_put_machine(profile_resources(fake.profile), &reading);
+	machine->energy_uj = 40000000;
+	machine->energy_ns = 1000 * MS;
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_COMM), 0);
+	assert_int_equal(list.lines[0].energy_mj, 1000);
+	region_list_done(&list);
+	machine->energy_ns = 0;
+	assert_int_equal(region_list_init(&list, fake.profile, REGION_BY_COMM), 0);
+	assert_int_equal(list.lines[0].energy_mj, 0);
 	region_list_done(&list);
 }
 
@@ -106,6 +128,8 @@ static void a_region_inside_its_like_adds_no_time(void **state)
 	line = region_list_find(&list, "load");
 	assert_int_equal(line->sums.count, 16);
 	assert_int_equal(line->sums.total_ns, 12 * MS);
+	assert_int_equal(line->sums.rss_readings, 16);
+	assert_int_equal(line->sums.rss_growth_kib, 11 << 10);
 	region_list_done(&list);
 }
 
@@ -345,6 +369,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_with_a_label_are_no_region_of_that_name,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(one_name_is_one_line_wherever_it_is, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(energy_is_shared_out_by_time_on_a_cpu, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_region_inside_its_like_adds_no_time, setup,
 						teardown),

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <cmocka.h>
@@ -163,6 +164,7 @@ static void free_ended(void)
 
 static void a_record_has_what_was_added_and_its_path(void **state)
 {
+	int64_t page_kib = sysconf(_SC_PAGESIZE) / 1024;
 	struct region_view view;
 
 	(void)state;
@@ -174,6 +176,10 @@ static void a_record_has_what_was_added_and_its_path(void **state)
 	table[1].part_ns[PKBPF_WAIT_SLEEP] = 900;
 	table[1].minor_faults = 3;
 	table[1].read_bytes = 4096;
+	table[1].rss_readings = 2;
+	table[1].rss_sum_pages = 300;
+	table[1].rss_max_pages = 200;
+	table[1].rss_growth_pages = -5;
 	table[1].flags = PKBPF_REGION_BY_ID;
 	drain();
 	view = record_at(0);
@@ -190,6 +196,10 @@ static void a_record_has_what_was_added_and_its_path(void **state)
 	assert_int_equal(view.record->minor_faults, 3);
 	assert_int_equal(view.record->major_faults, 0);
 	assert_int_equal(view.record->read_bytes, 4096);
+	assert_int_equal(view.record->rss_readings, 2);
+	assert_int_equal(view.record->rss_sum_kib, 300 * page_kib);
+	assert_int_equal(view.record->rss_max_kib, 200 * page_kib);
+	assert_int_equal(view.record->rss_growth_kib, -5 * page_kib);
 	assert_int_equal(view.record->written_bytes, 0);
 	assert_int_equal(view.record->unfinished, 0);
 	assert_int_equal(view.record->header.flags, PKBPF_REGION_BY_ID);

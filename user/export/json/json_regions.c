@@ -49,6 +49,13 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 	json_writer_u64(writer, "major_faults", sums->major_faults);
 	json_writer_u64(writer, "read_bytes", sums->read_bytes);
 	json_writer_u64(writer, "written_bytes", sums->written_bytes);
+	if (sums->rss_readings) {
+		json_writer_u64(writer, "rss_mean_bytes", region_line_mean_rss(line));
+		json_writer_u64(writer, "rss_max_bytes", sums->rss_max_kib * 1024);
+		json_writer_i64(writer, "rss_growth_bytes", sums->rss_growth_kib * 1024);
+	}
+	if (line->energy_mj)
+		json_writer_u64(writer, "energy_mj", line->energy_mj);
 	if (!line->heap.allocated_objects && !line->heap.live_objects)
 		return;
 	json_writer_u64(writer, "allocations", line->heap.allocated_objects);

@@ -123,6 +123,13 @@ static void region_sums_add(struct region_sums *into, const struct region_sums *
 	add(&into->major_faults, more->major_faults);
 	add(&into->read_bytes, more->read_bytes);
 	add(&into->written_bytes, more->written_bytes);
+	add(&into->rss_readings, more->rss_readings);
+	add(&into->rss_sum_kib, more->rss_sum_kib);
+	if (more->rss_max_kib > into->rss_max_kib)
+		into->rss_max_kib = more->rss_max_kib;
+	if (__builtin_add_overflow(into->rss_growth_kib, more->rss_growth_kib,
+				   &into->rss_growth_kib))
+		into->rss_growth_kib = more->rss_growth_kib < 0 ? INT64_MIN : INT64_MAX;
 }
 
 uint64_t region_sums_undivided_ns(const struct region_sums *sums)
@@ -251,9 +258,13 @@ static const struct recorded_column columns[] = {
 	COLUMN(NUMBER, 25, struct region, sums.self_ns),
 	COLUMN(NUMBER, 26, struct region, sums.limit_ns),
 	COLUMN(NUMBER, 27, struct region, sums.over),
+	COLUMN(NUMBER, 28, struct region, sums.rss_readings),
+	COLUMN(NUMBER, 29, struct region, sums.rss_sum_kib),
+	COLUMN(NUMBER, 30, struct region, sums.rss_max_kib),
+	COLUMN(SIGNED, 31, struct region, sums.rss_growth_kib),
 };
 /* The buckets are a table of their own: of each region, the next bucket_count. */
-ALL_MEMBERS(struct region, 208);
+ALL_MEMBERS(struct region, 240);
 
 static const struct recorded_column bucket_columns[] = {
 	COLUMN(NUMBER, 1, struct region_bucket, index),

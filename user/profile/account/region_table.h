@@ -35,6 +35,10 @@ struct region_sums {
 	uint64_t part_ns[PKBPF_WAIT_STATES];
 	uint64_t minor_faults, major_faults;
 	uint64_t read_bytes, written_bytes;
+	/* Resident memory of the process at the ends of so many, those of calls and by number left
+	 * out; the most at a begin or an end; growth from begin to end, of all together. */
+	uint64_t rss_readings, rss_sum_kib, rss_max_kib;
+	int64_t rss_growth_kib;
 	/* Of count, those that took longer than the limit, counted one by one. Without a limit, 0;
 	 * REGION_LIMITS_DIFFER: the limit was not the same all the time, and over is not known. */
 	uint64_t limit_ns, over;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -43,6 +44,11 @@ static uint64_t take(const volatile uint64_t *now, uint64_t *sent)
 
 	*sent = value;
 	return added;
+}
+
+static uint64_t page_kib(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
 static uint32_t count_buckets(const volatile struct pkbpf_span_row *row,
@@ -88,6 +94,14 @@ static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_
 		take((const volatile uint64_t *)&row->read_bytes, (uint64_t *)&sent->read_bytes);
 	record->written_bytes = take((const volatile uint64_t *)&row->written_bytes,
 				     (uint64_t *)&sent->written_bytes);
+	record->rss_readings = take((const volatile uint64_t *)&row->rss_readings,
+				    (uint64_t *)&sent->rss_readings);
+	record->rss_sum_kib = page_kib() * take((const volatile uint64_t *)&row->rss_sum_pages,
+						(uint64_t *)&sent->rss_sum_pages);
+	record->rss_growth_kib = (int64_t)page_kib() *
+				 (int64_t)take((const volatile uint64_t *)&row->rss_growth_pages,
+					       (uint64_t *)&sent->rss_growth_pages);
+	record->rss_max_kib = page_kib() * row->rss_max_pages;
 	record->limit_ns = row->limit_ns;
 	record->over = take((const volatile uint64_t *)&row->over, (uint64_t *)&sent->over);
 	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS && filled < bucket_count; i++) {
