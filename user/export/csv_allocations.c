@@ -19,7 +19,7 @@
 	"pid,comm,function,file,line,stack,allocated_bytes,allocated_error_bytes,"                 \
 	"allocated_objects,allocated_samples,live_bytes,live_error_bytes,live_objects,"            \
 	"live_samples,brief_bytes,at_peak_bytes,peak_bytes,peak_at_ns,trend,growth_bytes,"         \
-	"growth_error_bytes,growth_bytes_per_second"
+	"growth_error_bytes,growth_bytes_per_second,mean_bytes"
 
 struct writing {
 	struct csv_cells cells;
@@ -111,6 +111,7 @@ static int write_place(struct writing *writing, const struct heap_place *place)
 	csv_u64(cells, place->peak_bytes);
 	csv_i64(cells, (int64_t)(place->peak_ns - writing->start_ns));
 	write_growth(cells, place);
+	csv_u64(cells, place->mean_bytes);
 	csv_end(cells);
 	return 0;
 }

@@ -94,25 +94,6 @@ static void find_leak(const struct analysis *analysis, const struct activity *ac
 	findings_offer(findings, &finding);
 }
 
-/*
- * Of what the process has freed since its live heap was largest, what the kernel did not get back:
- * resident memory has fallen by less. The peak of resident memory may be older than that of the
- * heap; then less is told. 0: not known, or nothing.
- */
-static uint64_t kept_bytes(const struct resource_row *row)
-{
-	const struct row_heap *heap = &row->heap;
-	uint64_t freed, fell;
-
-	if (row->processes != 1 || !(row->known & ROW_HAS_FREED) || !(row->known & ROW_HAS_RSS) ||
-	    heap->peak_bytes < heap->live_bytes)
-		return 0;
-	freed = heap->peak_bytes - heap->live_bytes;
-	fell = row->memory.peak_rss_bytes - row->memory.rss_bytes;
-	freed = freed > fell ? freed - fell : 0;
-	return freed < row->memory.private_bytes ? freed : row->memory.private_bytes;
-}
-
 /* What is alive of a process: its blocks, and the place with most of them. */
 static const struct heap_place *survivors_of(const struct analysis *analysis, uint32_t pid,
 					     uint64_t *ret_objects)
@@ -137,7 +118,7 @@ static const struct resource_row *keeps_most(const struct activity *activity)
 	for (size_t i = 0; i < activity->group->count; i++) {
 		const struct resource_row *row = activity->group->members[i];
 
-		if (!worst || kept_bytes(row) > kept_bytes(worst))
+		if (!worst || row->heap.kept_bytes > worst->heap.kept_bytes)
 			worst = row;
 	}
 	return worst;
@@ -148,7 +129,7 @@ static void find_kept(const struct analysis *analysis, const struct activity *ac
 {
 	struct finding finding = finding_new(FINDING_RULE_heap_kept);
 	const struct resource_row *row = keeps_most(activity);
-	uint64_t kept = row ? kept_bytes(row) : 0, objects;
+	uint64_t kept = row ? row->heap.kept_bytes : 0, objects;
 	const struct heap_place *place;
 	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
 

@@ -201,8 +201,10 @@ static int begin_interval(struct live_capture *live, struct error *error)
 	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
 	if (err < 0)
 		return err;
-	if (live->options.machine)
+	if (live->options.machine) {
 		live_machine_begin(&live->machine, "", &live->options.counted, clock_now_ns());
+		live_disks_begin(&live->disks, "", clock_now_ns());
+	}
 	if (live->options.gpu != LIVE_GPU_OFF)
 		live_gpu_begin(&live->gpu, "", live->options.nvml, clock_now_ns());
 	live->start_cpu_ns = live_cpu_ns(live);
@@ -291,6 +293,7 @@ int live_capture_cut(struct live_capture *live)
 		log_warning(log, "%s", error.text);
 	edge->machine = live_machine_cut(&live->machine, clock_now_ns());
 	edge->gpu = live_gpu_cut(&live->gpu, clock_now_ns());
+	edge->disks = live_disks_cut(&live->disks, clock_now_ns());
 	log_info(log, "interval %llu ended in %.1f ms", (unsigned long long)edge->sequence,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	return err;
@@ -378,6 +381,7 @@ int live_capture_stop(struct live_capture *live)
 			    error.text);
 	live->last_figures = live_machine_cut(&live->machine, clock_now_ns());
 	live->last_gpu = live_gpu_cut(&live->gpu, clock_now_ns());
+	live->last_disks = live_disks_cut(&live->disks, clock_now_ns());
 	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
 		log_warning(live->options.session.log,
 			    "%s; counts of unfinished events are not exact", error.text);
@@ -402,8 +406,11 @@ void live_capture_free(struct live_capture *live)
 	profile_free(live->profile);
 	live_gpu_done(&live->gpu);
 	gpu_list_done(&live->last_gpu.list);
-	array_foreach(&live->edges, edge)
+	array_free(&live->last_disks.items);
+	array_foreach(&live->edges, edge) {
 		gpu_list_done(&edge->gpu.list);
+		array_free(&edge->disks.items);
+	}
 	array_free(&live->edges);
 	symbolizer_free(live->symbolizer);
 	debuginfod_free(live->debuginfod);

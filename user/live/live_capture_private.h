@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "live/expected_samples.h"
 #include "live/live_capture.h"
+#include "live/live_disks.h"
 #include "live/live_gpu.h"
 #include "live/memory_limit.h"
 #include "live/overhead_limit.h"
@@ -21,6 +22,7 @@ struct live_edge {
 	uint64_t cpu_ns, bpf_cpu_ns;
 	struct machine_figures machine; /* of the slice alone, as this: */
 	struct live_gpu_figures gpu;
+	struct disk_list disks;
 };
 
 struct live_capture {
@@ -63,6 +65,8 @@ struct live_capture {
 	struct machine_figures last_figures; /* of the slice that ends with the capture */
 	struct live_gpu gpu;
 	struct live_gpu_figures last_gpu; /* of that slice, too */
+	struct live_disks disks;
+	struct disk_list last_disks;
 };
 
 /* Keeps the memory of a capture without an end within bounds. */

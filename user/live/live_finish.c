@@ -115,6 +115,18 @@ static void hand_gpus(struct live_capture *live, const struct live_edge *end,
 	figures->list = (struct gpu_list){.devices.count = 0};
 }
 
+static void hand_disks(struct live_capture *live, const struct live_edge *end,
+		       struct profile *profile)
+{
+	struct disk_list *disks =
+		end ? &live->edges.items[end - live->edges.items].disks : &live->last_disks;
+	struct disk_list *list = profile_disks(profile);
+
+	array_free(&list->items);
+	*list = *disks;
+	*disks = (struct disk_list){.items.count = 0};
+}
+
 static void fill_info(struct live_capture *live, const char *targets, struct profile *profile)
 {
 	const struct session_options *options = &live->options.session;
@@ -146,6 +158,7 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 	fill_cost(live, end, profile);
 	info->machine = end ? end->machine : live->last_figures;
 	hand_gpus(live, end, profile);
+	hand_disks(live, end, profile);
 	info->cpu_count = session_cpu_count(live->session);
 	info->bpf_map_bytes = live_memory_map_bytes(live, clock_now_ns());
 	info->memory_limit_bytes = live->memory.limit_bytes;

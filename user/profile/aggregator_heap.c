@@ -207,7 +207,7 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 {
 	uint64_t end_ns =
 		process->end_ns ? process->end_ns : process_table_now_ns(aggregator->processes);
-	struct heap_level level = heap_level(aggregator->heap, site->process);
+	struct heap_level level = heap_level(aggregator->heap, site->process, end_ns);
 	struct heap_growth growth =
 		heap_growth_of(aggregator->heap, site,
 			       &(struct heap_span){.end_ns = end_ns,
@@ -222,6 +222,7 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 		.at_peak_bytes = (uint64_t)site->bytes_at_peak,
 		.peak_bytes = (uint64_t)level.peak_bytes,
 		.peak_ns = level.peak_ns,
+		.mean_bytes = (uint64_t)level.mean_bytes,
 	};
 
 	if (site->born.bytes * LEAST_PART < process_bytes &&

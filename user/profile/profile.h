@@ -16,6 +16,7 @@
 #include "process/process_table.h"
 #include "profile/account/account_list.h"
 #include "profile/account/distribution.h"
+#include "profile/account/disk_list.h"
 #include "profile/account/gpu_call_list.h"
 #include "profile/account/gpu_list.h"
 #include "profile/account/heap_list.h"

@@ -63,6 +63,22 @@ static void write_gpus(const struct summary *summary)
 	}
 }
 
+/* On the page where it may matter. */
+#define DISK_BUSY_PERCENT 20
+
+static void write_disk(const struct summary *summary)
+{
+	const struct disk_list *list = profile_disks(summary->report.profile);
+	const struct disk *busiest = disk_list_busiest(list);
+	char words[TEXT_SIZE], text[TEXT_SIZE + 8];
+
+	if (!busiest || disk_busy_percent(busiest) < DISK_BUSY_PERCENT)
+		return;
+	machine_words_disks(list, 1, words, sizeof(words));
+	snprintf(text, sizeof(text), "disk %s", words);
+	write_some(summary, text);
+}
+
 int summary_title(const struct summary *summary, size_t lines)
 {
 	const struct profile_info *info = profile_info_read(summary->report.profile);
@@ -91,6 +107,7 @@ int summary_title(const struct summary *summary, size_t lines)
 	write_clean(summary, &wrapping, text);
 	machine_words_measured(&info->machine, text, sizeof(text));
 	write_some(summary, text);
+	write_disk(summary);
 	write_gpus(summary);
 	machine_words_counted(&info->machine, text, sizeof(text));
 	if (!text[0] && info->machine.counts_reason[0])

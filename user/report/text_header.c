@@ -417,6 +417,17 @@ static void print_machine(const struct text_report *report, const struct machine
 	print_words(report, "not known:", text);
 }
 
+/* Of a machine with many disks, those that matter. */
+#define DISKS_SHOWN 8
+
+static void print_disks(const struct text_report *report)
+{
+	char text[MACHINE_TEXT_SIZE];
+
+	machine_words_disks(profile_disks(report->profile), DISKS_SHOWN, text, sizeof(text));
+	print_words(report, "disks:", text);
+}
+
 static void print_gpus(const struct text_report *report)
 {
 	array_foreach(&profile_gpus(report->profile)->devices, device) {
@@ -437,6 +448,7 @@ void text_header(const struct text_report *report)
 	escape_terminal(targets, sizeof(targets), info->targets[0] ? info->targets : "unknown");
 	text_wrap(report->out, report->width, "targets:", LABEL_COLUMNS, targets);
 	print_machine(report, &info->machine);
+	print_disks(report);
 	print_gpus(report);
 	print_kinds(report);
 	text_wrap(report->out, report->width, "unwinder:", LABEL_COLUMNS,

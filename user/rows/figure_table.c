@@ -54,6 +54,14 @@ static bool machine_memory_peak(const struct resource_rows *rows, double *ret_va
 	return machine_of(rows)->memory_used_peak_bytes;
 }
 
+static bool machine_disk_busy(const struct resource_rows *rows, double *ret_value)
+{
+	const struct disk *disk = disk_list_busiest(profile_disks(rows->profile));
+
+	*ret_value = disk ? disk_busy_percent(disk) : 0;
+	return disk;
+}
+
 static bool machine_temperature(const struct resource_rows *rows, double *ret_value)
 {
 	*ret_value = (double)machine_of(rows)->millicelsius / 1000;
@@ -109,6 +117,8 @@ static const struct figure run_figures[] = {
 	RUN("machine", "memory_available", BYTES, machine_memory, "available memory at the end"),
 	RUN("machine", "memory_used_peak", BYTES, machine_memory_peak,
 	    "largest memory in use, read once a second"),
+	RUN("machine", "disk_busy", PERCENT, machine_disk_busy,
+	    "time with requests, of the disk that was busy longest"),
 	RUN("machine", "temperature_celsius", COUNT, machine_temperature,
 	    "highest temperature of a CPU"),
 	RUN("machine", "throttled_times", COUNT, machine_throttles,

@@ -2,6 +2,7 @@
 #include "rows/machine_words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -74,4 +75,34 @@ void machine_words_absent(const struct machine_figures *figures, char *text, siz
 		if (figures_absent[i].reason[0])
 			text_append(text, size, "%s%s: %s", separator(text), figures_absent[i].name,
 				    figures_absent[i].reason);
+}
+
+static int compare_disks(const void *a, const void *b)
+{
+	const struct disk *left = a, *right = b;
+	double difference = disk_busy_percent(right) - disk_busy_percent(left);
+
+	return difference ? (difference > 0) - (difference < 0) : strcmp(left->name, right->name);
+}
+
+void machine_words_disks(const struct disk_list *list, size_t most, char *text, size_t size)
+{
+	struct disk sorted[DISK_LIST_MAX];
+	char read[HUMAN_SIZE], written[HUMAN_SIZE];
+	size_t count = 0, shown;
+
+	text[0] = '\0';
+	array_foreach(&list->items, disk)
+		if ((disk->reads || disk->writes || disk->busy_ns) && count < DISK_LIST_MAX)
+			sorted[count++] = *disk;
+	qsort(sorted, count, sizeof(*sorted), compare_disks);
+	shown = count < most ? count : most;
+	for (size_t i = 0; i < shown; i++)
+		text_append(text, size,
+			    "%s%s %.1f %% busy, %.2f requests at a time, read %s, written %s",
+			    separator(text), sorted[i].name, disk_busy_percent(&sorted[i]),
+			    disk_queue(&sorted[i]), human_bytes(read, sorted[i].read_bytes),
+			    human_bytes(written, sorted[i].written_bytes));
+	if (count > shown)
+		text_append(text, size, "; and %zu more", count - shown);
 }

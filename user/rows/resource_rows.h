@@ -78,6 +78,7 @@ enum row_known {
 	ROW_HAS_GPU_MEMORY = 1 << 24,
 	ROW_HAS_GPU_CALLS = 1 << 25, /* some call waited for a GPU */
 	ROW_HAS_ENERGY = 1 << 26,    /* the machine has a meter */
+	ROW_HAS_KEPT = 1 << 27,	     /* RSS and the live heap of one process */
 };
 _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");
 

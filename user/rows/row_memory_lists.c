@@ -22,6 +22,8 @@ static void add_place(struct resource_row *row, const struct heap_place *place)
 {
 	if (place->peak_bytes > row->heap.peak_bytes)
 		row->heap.peak_bytes = place->peak_bytes;
+	if (place->mean_bytes > row->heap.mean_bytes)
+		row->heap.mean_bytes = place->mean_bytes;
 	if (place->trend == HEAP_TREND_GROWS)
 		row->heap.growth_bytes += place->growth_per_second;
 }

@@ -8,6 +8,7 @@
 #include "source/blockio/blockio_options.h"
 #include "source/context/context_options.h"
 #include "source/gpu_calls/gpu_call_options.h"
+#include "source/memory/memory_options.h"
 #include "source/offcpu/offcpu_options.h"
 #include "source/regions/region_options.h"
 
@@ -17,6 +18,7 @@ struct source_options {
 	struct region_options regions;
 	struct alloc_options alloc;
 	struct gpu_call_options gpu_calls;
+	struct memory_options memory;
 	struct context_options context;
 };
 

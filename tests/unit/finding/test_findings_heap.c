@@ -55,6 +55,7 @@ static void begin(struct fake_profile *fake, uint64_t live, uint64_t objects)
 				      .growth_bytes = MIB,
 				      .growth_per_second = 1000,
 				      .peak_bytes = 160 * MIB,
+				      .mean_bytes = 90 * MIB,
 				      .peak_ns = ACCOUNT_START_NS + SECOND}),
 		0);
 	account_end(fake);
@@ -116,6 +117,9 @@ static void heaps_are_figures(void **state)
 	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_COMM), 0);
 	assert_true(value_of(&rows, "memory.heap_live", &known) == 10.0 * MIB && known);
 	assert_true(value_of(&rows, "memory.heap_peak", &known) == 160.0 * MIB && known);
+	assert_true(value_of(&rows, "memory.heap_mean", &known) == 90.0 * MIB && known);
+	/* 150 MiB were freed; RSS fell by less. */
+	assert_true(value_of(&rows, "memory.heap_kept", &known) > 0 && known);
 	assert_true(value_of(&rows, "memory.heap_growth", &known) == 1000 && known);
 	assert_true(value_of(&rows, "memory.private", &known) == 200.0 * MIB && known);
 	assert_int_equal(rows.total.heap.growth_bytes, 1000);

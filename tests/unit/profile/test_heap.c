@@ -152,9 +152,16 @@ static void the_peak_keeps_its_sites(void **state)
 	for (uint64_t i = 1; i <= 100; i++)
 		heap_end(heap, 1, i * 16, 200 + i);
 	add(heap, 1, 11, 0x1000, 400);
-	assert_int_equal(heap_level(heap, 1).bytes, 1000);
-	assert_int_equal(heap_level(heap, 1).peak_bytes, 100000);
-	assert_int_equal(heap_level(heap, 1).peak_ns, 100);
+	assert_int_equal(heap_level(heap, 1, 500).bytes, 1000);
+	assert_int_equal(heap_level(heap, 1, 500).peak_bytes, 100000);
+	assert_int_equal(heap_level(heap, 1, 500).peak_ns, 100);
+	/* It rises for 99 ns and stays for 101, falls for 99, and is 1,000 from 400 on. */
+	assert_int_equal(heap_level(heap, 1, 500).mean_bytes,
+			 (1000 * 4950 + 100000 * 101 + 1000 * 4950 + 1000 * 100) / 499);
+	/* Nothing ends before its last change. */
+	assert_int_equal(heap_level(heap, 1, 100).mean_bytes,
+			 (1000 * 4950 + 100000 * 101 + 1000 * 4950) / 399);
+	assert_int_equal(heap_level(heap, 7, 500).mean_bytes, 0);
 	assert_true(site_of(heap, 1, 10)->bytes_at_peak >= 96000);
 	assert_int_equal(site_of(heap, 1, 11)->bytes_at_peak, 0);
 }

@@ -99,7 +99,7 @@ static enum heap_trend play(struct run *run, struct plan *plan)
 								 .weight = size ? size : WEIGHT});
 	}
 	sites = heap_sites(run->heap, &site_count);
-	live = heap_level(run->heap, 1).bytes;
+	live = heap_level(run->heap, 1, 0).bytes;
 	free(ends);
 	return site_count ? heap_growth_of(run->heap, &sites[0],
 					   &(struct heap_span){.end_ns = end_ns,

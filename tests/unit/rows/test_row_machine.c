@@ -66,6 +66,17 @@ static void energy_is_shared_out_by_cpu_time(void **state)
 	assert_false(value_of("cpu.energy_mj", &row, &value));
 }
 
+static void the_busiest_disk_is_a_figure(void **state)
+{
+	struct disk disk = {.name = "sda", .busy_ns = S, .of_ns = 4 * S};
+	double value;
+
+	assert_false(value_of("machine.disk_busy", NULL, &value));
+	assert_int_equal(disk_list_add(profile_disks(*state), &disk), 0);
+	assert_true(value_of("machine.disk_busy", NULL, &value));
+	assert_float_equal(value, 25, 0);
+}
+
 static void what_was_not_read_is_no_figure(void **state)
 {
 	static const char *const names[] = {
@@ -99,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(energy_is_shared_out_by_cpu_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_read_is_no_figure, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_busiest_disk_is_a_figure, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

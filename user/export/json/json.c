@@ -61,6 +61,7 @@ static int json_write(struct results *results, const struct format_options *opti
 	json_writer_object_end(&writer);
 	json_machine(&writer, rows);
 	json_figures(&writer, profile_info_read(rows->profile));
+	json_disks(&writer, results->profile);
 	json_gpus(&writer, results->profile);
 	json_cgroup_limits(&writer, results->profile);
 	json_events(&writer, results->profile);

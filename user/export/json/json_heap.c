@@ -30,6 +30,7 @@ static void write_place(struct json_writer *writer, const struct resource_rows *
 	json_writer_u64(writer, "brief_bytes", place->brief_bytes);
 	json_writer_u64(writer, "at_peak_bytes", place->at_peak_bytes);
 	json_writer_u64(writer, "peak_bytes", place->peak_bytes);
+	json_writer_u64(writer, "mean_bytes", place->mean_bytes);
 	json_writer_i64(writer, "peak_at_ns", (int64_t)(place->peak_ns - info->start_ns));
 	json_writer_string(writer, "trend", heap_trend_name((enum heap_trend)place->trend));
 	if (place->trend != HEAP_TREND_UNKNOWN) {

@@ -18,6 +18,8 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
 /* "machine": its energy, heat, frequency and CPU counters; nothing where nobody looked. */
 void json_figures(struct json_writer *writer, const struct profile_info *info);
+/* "disks"; nothing where none was measured. */
+void json_disks(struct json_writer *writer, const struct profile *profile);
 /* "gpus"; nothing where there is none. */
 void json_gpus(struct json_writer *writer, const struct profile *profile);
 /* "cpu_limits" and "memory_limits", with the kernel's account. */

@@ -28,6 +28,7 @@
 	X(gpu_calls, struct gpu_call_list)                                                         \
 	X(contexts, struct request_list)                                                           \
 	X(python_calls, struct python_call_list)                                                   \
+	X(disks, struct disk_list)                                                                 \
 	ACCOUNTS_OF_TEST(X)
 
 enum account {

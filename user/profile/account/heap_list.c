@@ -88,8 +88,9 @@ static const struct recorded_column columns[] = {
 	COLUMN(NUMBER, 18, struct heap_place, stays_permille),
 	COLUMN(NUMBER, 19, struct heap_place, peak_bytes),
 	COLUMN(TIME, 20, struct heap_place, peak_ns),
+	COLUMN(NUMBER, 21, struct heap_place, mean_bytes),
 };
-ALL_MEMBERS(struct heap_place, 160);
+ALL_MEMBERS(struct heap_place, 168);
 
 static int64_t add_row(void *account, const void *row)
 {

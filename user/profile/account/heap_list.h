@@ -32,6 +32,7 @@ struct heap_place {
 	uint64_t growth_bytes, growth_error_bytes, growth_per_second;
 	uint64_t stays_permille;      /* of the oldest allocations, how many are alive */
 	uint64_t peak_bytes, peak_ns; /* of the process; CLOCK_MONOTONIC */
+	uint64_t mean_bytes;	      /* alive of the process, since its first sampled allocation */
 };
 
 struct heap_list { /* zero-initialized: empty */

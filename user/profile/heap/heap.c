@@ -24,6 +24,9 @@ struct heap_process {
 	ARRAY_OF(uint32_t) site_list;
 	struct heap_level level;
 	double noted_bytes; /* of the peak whose sites are noted */
+	/* live bytes * ns from first_ns to changed_ns */
+	double byte_ns;
+	uint64_t first_ns, changed_ns;
 };
 
 struct heap {
@@ -213,6 +216,17 @@ static void return_block(struct heap *heap, uint32_t number)
 	*array_add(&heap->free_blocks) = number;
 }
 
+/* Before the level changes. Records of CPUs may come a little out of order. */
+static void pass_time(struct heap_process *process, uint64_t time_ns)
+{
+	if (!process->first_ns)
+		process->first_ns = process->changed_ns = time_ns;
+	if (time_ns <= process->changed_ns)
+		return;
+	process->byte_ns += process->level.bytes * (double)(time_ns - process->changed_ns);
+	process->changed_ns = time_ns;
+}
+
 static void note_peak(struct heap *heap, struct heap_process *process, uint64_t time_ns)
 {
 	struct heap_level *level = &process->level;
@@ -257,6 +271,7 @@ static void end_block(struct heap *heap, struct heap_process *process, uint64_t 
 	if (time_ns - block->born_ns <= HEAP_BRIEF_NS)
 		sum_add(&site->brief, block, 1);
 	sum_add(&site->live, block, -1);
+	pass_time(process, time_ns);
 	process->level.bytes -= (double)block->weight;
 	hash_map_remove(&process->blocks, address);
 	return_block(heap, number);
@@ -302,6 +317,7 @@ int heap_add(struct heap *heap, const struct heap_alloc *alloc)
 		       &change);
 	sum_add(&heap->sites.items[site].born, block, 1);
 	sum_add(&heap->sites.items[site].live, block, 1);
+	pass_time(process, alloc->time_ns);
 	process->level.bytes += (double)block->weight;
 	note_peak(heap, process, alloc->time_ns);
 	return 0;
@@ -402,9 +418,18 @@ uint64_t heap_generation_ns(const struct heap *heap)
 	return heap->generation_ns;
 }
 
-struct heap_level heap_level(const struct heap *heap, uint32_t process)
+struct heap_level heap_level(const struct heap *heap, uint32_t process, uint64_t end_ns)
 {
 	const struct heap_process *found = find_process(heap, process);
+	struct heap_level level = found ? found->level : (struct heap_level){0};
+	double byte_ns = found ? found->byte_ns : 0;
 
-	return found ? found->level : (struct heap_level){0};
+	if (!found || !found->first_ns)
+		return level;
+	if (end_ns < found->changed_ns)
+		end_ns = found->changed_ns;
+	byte_ns += level.bytes * (double)(end_ns - found->changed_ns);
+	level.mean_bytes = end_ns > found->first_ns ? byte_ns / (double)(end_ns - found->first_ns)
+						    : level.bytes;
+	return level;
 }

@@ -93,11 +93,13 @@ void heap_each_live(const struct heap *heap, uint32_t process, heap_block_fn *ta
 const struct heap_site *heap_sites(const struct heap *heap, size_t *ret_count);
 uint64_t heap_start_ns(const struct heap *heap); /* 0: nothing yet */
 uint64_t heap_generation_ns(const struct heap *heap);
-/* Live bytes of a process now, and at their peak with its time. */
+/* Live bytes of a process now, at their peak with its time, and on average since its first
+ * allocation. */
 struct heap_level {
-	double bytes, peak_bytes;
+	double bytes, peak_bytes, mean_bytes;
 	uint64_t peak_ns;
 };
-struct heap_level heap_level(const struct heap *heap, uint32_t process);
+/* end_ns: of the mean. */
+struct heap_level heap_level(const struct heap *heap, uint32_t process, uint64_t end_ns);
 
 #endif

@@ -22,6 +22,15 @@ static const struct figure figures[] = {
 		   "the most bytes of one process that were not freed, an estimate",
 		   .is_largest = true,
 		   .max_offset = offsetof(struct resource_row, heap.peak_bytes)),
+	FIGURE_ROW("memory", "heap_mean", BYTES, heap.mean_bytes, KNOWS_LIVE,
+		   "mean bytes of one process that were not freed, since its first allocation, an "
+		   "estimate",
+		   .is_largest = true,
+		   .max_offset = offsetof(struct resource_row, heap.peak_bytes)),
+	FIGURE_ROW("memory", "heap_kept", BYTES, heap.kept_bytes, KNOWS_LIVE | ROW_HAS_KEPT,
+		   "bytes that the process has freed since its peak and its allocator still holds, "
+		   "at least, an estimate",
+		   .is_level = true),
 	FIGURE_ROW("memory", "heap_growth", BYTES, heap.growth_bytes, KNOWS_LIVE,
 		   "growth per second of places of allocation that grow like a leak",
 		   .is_level = true),
@@ -41,6 +50,27 @@ static void add_stack(const struct resource_rows *rows, struct resource_row *row
 	}
 }
 
+/*
+ * Of what the process has freed since its live heap was largest, what the kernel did not get back:
+ * resident memory has fallen by less. The peak of resident memory may be older than that of the
+ * heap; then it is more than that. Of several processes neither peak is known.
+ */
+static void find_kept(struct resource_row *row)
+{
+	const struct row_heap *heap = &row->heap;
+	uint64_t freed, fell;
+
+	if (row->processes != 1 || !(row->known & ROW_HAS_FREED) || !(row->known & ROW_HAS_RSS) ||
+	    heap->peak_bytes < heap->live_bytes)
+		return;
+	row->known |= ROW_HAS_KEPT;
+	freed = heap->peak_bytes - heap->live_bytes;
+	fell = row->memory.peak_rss_bytes - row->memory.rss_bytes;
+	freed = freed > fell ? freed - fell : 0;
+	row->heap.kept_bytes =
+		freed < row->memory.private_bytes ? freed : row->memory.private_bytes;
+}
+
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
@@ -48,6 +78,7 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 	if (!info->counters[PKBPF_COUNTER_ALLOC_WINDOWS] ||
 	    rows->total.kind_weight[PKBPF_PROFILE_LIVE])
 		row->known |= ROW_HAS_FREED;
+	find_kept(row);
 }
 
 const struct row_part row_heap_part = {

@@ -13,8 +13,10 @@ struct row_heap {
 	uint64_t allocated_bytes, allocations; /* estimates, as all but swap */
 	uint64_t live_bytes;		       /* not freed at the end, or at the exit */
 	uint64_t peak_bytes;		       /* of one process; 0: not known */
-	uint64_t growth_bytes;		       /* per second, of places that grow like a leak */
-	uint64_t swap_bytes;		       /* at the end */
+	uint64_t mean_bytes;		       /* of one process, over time; 0: not known */
+	uint64_t kept_bytes;   /* freed by the one process since its peak, and still resident */
+	uint64_t growth_bytes; /* per second, of places that grow like a leak */
+	uint64_t swap_bytes;   /* at the end */
 };
 
 extern const struct row_part row_heap_part;

@@ -18,21 +18,23 @@
 #include "capture/perf_event.h"
 #include "capture/tracing_program.h"
 #include "event/memory_event.h"
+#include "source/memory/memory_options.h"
 #include "source/memory/present_pages.h"
 #include "source/memory/zero_page.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"
+#include "source/source_options.h"
 #include "source/source_table.h"
 
 #include "pkbpf.skel.h"
 
-#define LOOK_INTERVAL_NS (100 * NS_PER_MS)
 /* Looks at all tasks take at most one part in this many of the time of one CPU. */
 #define LOOK_PARTS 500
 /* The same of looks at pages: at first with the others, and the longer it goes the less often, down
  * to once a second. */
 #define PAGES_PARTS	  100
 #define PAGES_INTERVAL_NS NS_PER_SECOND
+#define PAGES_FIRST_NS	  (100 * NS_PER_MS)
 
 enum { PROGRAM_USER, PROGRAM_KERNEL, PROGRAM_MAPPED, PROGRAMS };
 
@@ -44,7 +46,7 @@ struct source {
 	struct perf_event_attr attr;
 	struct event_buffer buffer;
 	struct present_pages pages;
-	uint64_t start_ns, next_look_ns, next_pages_ns;
+	uint64_t every_ns, start_ns, next_look_ns, next_pages_ns;
 	bool attached;
 };
 
@@ -72,7 +74,7 @@ static void memory_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		bpf_map__set_autocreate(skeleton->maps.stacks_sent, true);
 }
 
-static int memory_configure(struct session *session, _unused_ const struct source_options *options,
+static int memory_configure(struct session *session, const struct source_options *options,
 			    struct source **ret_source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
@@ -82,6 +84,7 @@ static int memory_configure(struct session *session, _unused_ const struct sourc
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare memory profiling: out of memory");
 	source->session = session;
+	source->every_ns = options->memory.every_ns;
 	source->attr = (struct perf_event_attr){
 		.size = sizeof(source->attr),
 		.type = PERF_TYPE_SOFTWARE,
@@ -130,7 +133,8 @@ static int memory_attach(struct source *source, struct error *error)
 static void memory_begin(struct source *source, uint64_t start_ns)
 {
 	source->start_ns = start_ns;
-	source->next_look_ns = source->next_pages_ns = start_ns + LOOK_INTERVAL_NS;
+	source->next_look_ns = start_ns + source->every_ns;
+	source->next_pages_ns = start_ns + PAGES_FIRST_NS;
 	__atomic_store_n(&session_skeleton(source->session)->bss->memory_control.start_ns, start_ns,
 			 __ATOMIC_RELEASE);
 }
@@ -230,7 +234,7 @@ static int memory_poll(struct source *source)
 		err = look_at_tasks(source, &error);
 		if (err)
 			log_warning(session_options(source->session)->log, "%s", error.text);
-		source->next_look_ns = after_work(before_ns, LOOK_INTERVAL_NS, LOOK_PARTS);
+		source->next_look_ns = after_work(before_ns, source->every_ns, LOOK_PARTS);
 	}
 	if (now_ns >= source->next_pages_ns) {
 		uint64_t age_ns = (now_ns - source->start_ns) / 10;
@@ -272,6 +276,8 @@ const struct source_ops source_memory = {
 	.name = "memory",
 	.summary = "resident bytes by the stack that wrote first, and memory over time",
 	.by_request = true,
+	.options = memory_option_rows,
+	.options_init = memory_options_init,
 	.choose = memory_choose,
 	.configure = memory_configure,
 	.attach = memory_attach,
