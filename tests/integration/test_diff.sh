@@ -21,6 +21,39 @@ run 3 diff base.pkbpf slow.pkbpf --fail-if "$grew" --fail-if 'cpu.function[look_
 grep -qE "^ self +parse_request .*\+[0-9.]+ % " out || fail "parse_request is not reported: $(cat out)"
 grep -q "parse_request self" err || fail "the reason is missing"
 
+begin "memory by place of allocation: what grew, what did not, and no news in single samples"
+# A shim would be another process with memory of its own.
+python=$(python3 -c 'import sys; print(sys.executable)')
+cat >hold.py <<-'PROGRAM'
+	import sys
+	def cache(count): return [bytearray(1 << 20) for _ in range(count)]
+	def table(count): return [bytearray(200000) for _ in range(count)]
+	kept = cache(int(sys.argv[1])), table(60)
+PROGRAM
+for count in 20 60; do
+	"$pkbpf" -q --alloc -e alloc,live -o "hold$count.pkbpf" -- "$python" hold.py "$count" >said 2>&1 || fail "status $?: $(cat said)"
+done
+"$pkbpf" diff -q hold20.pkbpf hold60.pkbpf -o hold.json -o hold.txt --fail-if 'live.place[cache (hold.py)]>+100%' \
+	--fail-if 'live.place[table (hold.py)]>+20%' >said 2>&1
+status=$?
+[ $status = 3 ] || fail "status $status: $(cat said)"
+checker - <<-'CHECK'
+	import json
+	from checks import check
+	with open("hold.json", encoding="utf-8") as file:
+	    report = json.load(file)
+	places = {row["name"]: row for row in report["rows"] if row["level"] == "place"}
+	cache, table = places["cache (hold.py)"], places["table (hold.py)"]
+	check(cache["verdict"] == "grew" and 1.8 < cache["ratio"] < 2.2, f"three times as much: {cache['ratio']:+.2f}")
+	check(cache["ratio_low"] < cache["ratio"] < cache["ratio_high"], "with an interval")
+	check(table["verdict"] == "same", f"{table['verdict']}: {table['change']:+.0f} bytes")
+	news = [name for name, row in places.items() if row["verdict"] in ("appeared", "vanished")]
+	check(not news, f"nothing else is news: {news}")
+	check([c["outcome"] for c in report["conditions"]] == ["failed", "passed"], "conditions on places")
+	check(not [row for row in report["rows"] if row["kind"] == "live" and row["level"].startswith("function")], "no live functions beside them")
+CHECK
+grep -q 'at peak *cache (hold.py)' hold.txt || fail "the text does not have it: $(cat hold.txt)"
+
 begin "what cannot be checked is refused"
 run 1 diff base.pkbpf slow.pkbpf --fail-if 'cpu.function[parse_requests].self>+20%'
 grep -q "did you mean parse_request?" err || fail "$(cat err)"

@@ -133,7 +133,7 @@ while read -r name; do
 		"$(dirname "$pkbpf")/manual" -maxdepth 1 -name "$name" | head -n 1)
 	cmp -s "$original" "unpacked/$name" || fail "$name is another than '$original'"
 done <names
-for name in pkbpf.h pkbpf.py pkbpf-python.zip pkbpf.1 serve.conf report.schema.json; do
+for name in pkbpf.h pkbpf_snapshot.h pkbpf.py pkbpf-python.zip pkbpf.1 serve.conf report.schema.json; do
 	grep -qx "$name" names || fail "there is no $name"
 done
 "$pkbpf" unpack pkbpf.h nothing >out 2>err

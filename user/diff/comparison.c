@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "diff/place_values.h"
 #include "diff/region_values.h"
 #include "profile/kind_table.h"
 #include "statistics/student_t.h"
@@ -30,6 +31,7 @@ static const double level_risk[DIFF_LEVELS] = {
 	[DIFF_REGION_MEAN] = 0.2,
 	[DIFF_REGION_P50] = 0.1,
 	[DIFF_REGION_P99] = 0.1,
+	[DIFF_PLACE] = 0.6,
 };
 /* Of a level's risk, what is shared out by size; the rest evenly, so that something small that
  * appeared is found, too. */
@@ -45,6 +47,7 @@ struct comparing {
 	struct comparison *comparison;
 	struct resampling *resampling[DIFF_SIDES];
 	struct region_values regions[DIFF_SIDES];
+	struct place_values places[DIFF_SIDES];
 	double divisor[DIFF_SIDES];
 	double seconds[DIFF_SIDES]; /* by which levels are divided */
 	/* Relative error of what is sampled in all, against what the kernel has counted. */
@@ -102,6 +105,45 @@ static void drop_one_sided(struct comparison *comparison)
 			comparison->rows.items[count++] = *row;
 	}
 	comparison->rows.count = count;
+}
+
+/* A sampled allocation that lives for long is in each slice: their scatter says nothing of live
+ * functions. Where both sides know the places of allocation, those stand for them. */
+static void drop_live_functions(struct comparison *comparison)
+{
+	size_t count = 0;
+
+	if (!comparison->sides[DIFF_BASE]->has_level[DIFF_PLACE] ||
+	    !comparison->sides[DIFF_NEW]->has_level[DIFF_PLACE])
+		return;
+	array_foreach(&comparison->rows, row)
+		if (row->key.kind != PKBPF_PROFILE_LIVE ||
+		    (row->key.level != DIFF_SELF && row->key.level != DIFF_TOTAL))
+			comparison->rows.items[count++] = *row;
+	comparison->rows.count = count;
+}
+
+static bool add_place_rows(struct comparing *comparing)
+{
+	struct comparison *comparison = comparing->comparison;
+
+	if (!(comparison->kinds_mask & 1U << PKBPF_PROFILE_LIVE) ||
+	    !comparison->sides[DIFF_BASE]->has_level[DIFF_PLACE] ||
+	    !comparison->sides[DIFF_NEW]->has_level[DIFF_PLACE])
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		array_foreach(&comparing->places[side].items, place) {
+			struct diff_row *row;
+
+			if (side != DIFF_BASE &&
+			    hash_map_find(&comparing->places[DIFF_BASE].index, place->name))
+				continue;
+			row = array_add(&comparison->rows);
+			if (!row)
+				return false;
+			row->key = (struct diff_key){PKBPF_PROFILE_LIVE, DIFF_PLACE, place->name};
+		}
+	return true;
 }
 
 static bool add_region_row(struct comparison *comparison, enum diff_level level, uint32_t name)
@@ -466,6 +508,12 @@ static void judge_all(struct comparing *comparing)
 	struct comparison *comparison = comparing->comparison;
 
 	array_foreach(&comparison->rows, row) {
+		if (row->key.level == DIFF_PLACE) {
+			place_values_compare(comparing->places, row->key.name, row->sides);
+			row->freedom = STUDENT_T_MANY;
+			row->evidence = DIFF_BY_SAMPLING;
+			continue;
+		}
 		row->freedom = estimate_row(comparing, row);
 		row->evidence = evidence_of(comparing, row);
 	}
@@ -491,6 +539,7 @@ static int find_rows(struct comparison *comparison, struct error *error)
 	if (!add_rows(comparison, base, NULL) || !add_rows(comparison, new, base))
 		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	drop_one_sided(comparison);
+	drop_live_functions(comparison);
 	if (!add_region_values(comparison))
 		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	return 0;
@@ -520,14 +569,19 @@ int comparison_init(struct comparison *comparison, const struct measurement *bas
 		if (!err && !region_values_init(&comparing.regions[i], comparison->sides[i],
 						comparing.resampling[i]))
 			err = error_set(error, ENOMEM, "cannot compare: out of memory");
+		if (!err && !place_values_init(&comparing.places[i], comparison->sides[i]))
+			err = error_set(error, ENOMEM, "cannot compare: out of memory");
 		for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++)
 			comparing.whole_error[i][kind] =
 				whole_error(comparing.resampling[i], comparison->sides[i], kind);
 	}
+	if (!err && !add_place_rows(&comparing))
+		err = error_set(error, ENOMEM, "cannot compare: out of memory");
 	if (!err)
 		judge_all(&comparing);
 	for (int i = 0; i < DIFF_SIDES; i++) {
 		region_values_done(&comparing.regions[i]);
+		place_values_done(&comparing.places[i]);
 		resampling_free(comparing.resampling[i]);
 	}
 	if (err)

@@ -25,6 +25,7 @@ static const struct {
 	{"container[", "]", DIFF_CONTAINER},
 	{"function[", "].self", DIFF_SELF},
 	{"function[", "].total", DIFF_TOTAL},
+	{"place[", "]", DIFF_PLACE},
 	{REGION, "].total", DIFF_REGION_TIME},
 	{REGION, "].count", DIFF_REGION_COUNT},
 	{REGION, "].mean", DIFF_REGION_MEAN},

@@ -38,10 +38,11 @@ static const struct text_column columns[] = {
 
 /* From levels that say who to those that say where. */
 static const enum diff_level order[] = {
-	DIFF_PROCESS,	   DIFF_CONTAINER,   DIFF_SELF,	      DIFF_TOTAL,      DIFF_REGION_TIME,
-	DIFF_REGION_COUNT, DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
+	DIFF_PROCESS,	  DIFF_CONTAINER,    DIFF_PLACE,       DIFF_SELF,	DIFF_TOTAL,
+	DIFF_REGION_TIME, DIFF_REGION_COUNT, DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
 };
-static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_SELF};
+static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_PLACE,
+						 DIFF_SELF};
 
 /* Where nothing can be judged, the reader judges: what is known of processes is shown. */
 static bool is_listed(const struct diff_row *row)
@@ -163,7 +164,7 @@ static void write_heading(const struct page *page, uint32_t kind)
 		diff_words_interval(interval, all);
 		snprintf(text, sizeof(text), "%s%s%s: %s -> %s, %s%s%s%s%s", title,
 			 /* What is there at the end is not per anything. */
-			 ops->is_level ? "" : " per ",
+			 ops->is_level ? ", mean over time" : " per ",
 			 ops->is_level ? "" : diff_words_per(&page->comparison->work),
 			 diff_words_amount(base, kind, all->sides[DIFF_BASE].value),
 			 diff_words_amount(new, kind, all->sides[DIFF_NEW].value),
@@ -229,7 +230,8 @@ static const struct diff_row *largest_same(const struct page *page, uint32_t kin
 	const struct diff_row *largest = NULL;
 
 	array_foreach(&page->comparison->rows, row) {
-		if (row->key.kind != kind || row->key.level != DIFF_SELF ||
+		if (row->key.kind != kind ||
+		    (row->key.level != DIFF_SELF && row->key.level != DIFF_PLACE) ||
 		    diff_is_significant(row))
 			continue;
 		if (!largest || (row->change < 0 ? -row->change : row->change) >

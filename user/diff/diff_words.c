@@ -159,6 +159,7 @@ const char *diff_words_level(uint32_t level)
 		[DIFF_REGION_MEASURED] = "calls",
 		[DIFF_REGION_BUCKET] = "calls",
 		[DIFF_REGION_LET_GO] = "calls",
+		[DIFF_PLACE] = "at peak",
 	};
 
 	return words[level];
@@ -169,6 +170,7 @@ char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t leve
 	const char *plural = level == DIFF_PROCESS	   ? "processes"
 			     : level == DIFF_CONTAINER	   ? "containers"
 			     : diff_level_is_region(level) ? "regions"
+			     : level == DIFF_PLACE	   ? "places"
 							   : "functions";
 	char number[HUMAN_SIZE];
 

@@ -21,6 +21,7 @@ const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_REGION_MEASURED] = "region_measured",
 	[DIFF_REGION_BUCKET] = "region_bucket",
 	[DIFF_REGION_LET_GO] = "region_let_go",
+	[DIFF_PLACE] = "place",
 };
 
 bool diff_names_init(struct diff_names *names)
@@ -47,6 +48,7 @@ void measurement_done(struct measurement *measurement)
 		array_free(&series->values);
 	array_free(&measurement->series);
 	array_free(&measurement->slices);
+	array_free(&measurement->places);
 	hash_index_done(&measurement->index);
 	*measurement = (struct measurement){0};
 }

@@ -34,6 +34,8 @@ enum diff_level {
 	DIFF_REGION_MEASURED, /* calls with a wall time; no row */
 	DIFF_REGION_BUCKET,   /* calls in a bucket of a histogram; no row */
 	DIFF_REGION_LET_GO,   /* calls are missing: the region is not compared; no row */
+	/* Of allocation: what was alive when its process had most; no series, see places. */
+	DIFF_PLACE,
 	DIFF_LEVELS,
 };
 
@@ -88,12 +90,22 @@ struct diff_slice {
 	uint32_t capture_pid; /* of the pkbpf that recorded it; 0: unknown */
 };
 
+/* What of a place of allocation was alive when its process had most, by sampled allocations. At the
+ * end of a command there may be nothing. */
+struct diff_place {
+	uint32_t name; /* in diff_names */
+	uint32_t run;
+	double bytes, error; /* standard error */
+	double samples;
+};
+
 /* What holds one value alone has one slice. */
 struct measurement {
 	struct diff_names *names; /* borrowed */
 	ARRAY_OF(struct diff_slice) slices;
 	ARRAY_OF(struct diff_series) series;
 	struct hash_index index;
+	ARRAY_OF(struct diff_place) places; /* several of one name: of several processes or runs */
 	uint32_t run_count;
 	uint32_t kinds_mask;
 	uint32_t sampled_mask; /* of kinds whose counts are samples of a steady clock */

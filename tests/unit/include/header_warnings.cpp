@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* All of pkbpf.h, compiled with the warnings of strict projects, with PKBPF_DISABLE and without. */
+/* All of pkbpf.h and pkbpf_snapshot.h, compiled with the warnings of strict projects, with PKBPF_DISABLE and without. */
 #include <pkbpf/pkbpf.h>
+#include <pkbpf/pkbpf_snapshot.h>
 
 int main(int argc, char **argv)
 {
@@ -13,5 +14,8 @@ int main(int argc, char **argv)
 	pkbpf_leave();
 	pkbpf_begin("begun", 7, 0);
 	pkbpf_end(7);
+	pkbpf_memory snapshot;
+	if (pkbpf_snapshot(&snapshot) == 0)
+		return pkbpf_snapshot_fragmentation(&snapshot) > 1;
 	return argv[0] == nullptr || pkbpf_is_watched();
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Takes the places of allocation out of a profile. */
+#ifndef PKBPF_DIFF_MEASURE_PLACES_H
+#define PKBPF_DIFF_MEASURE_PLACES_H
+
+#include "diff/measurement.h"
+#include "profile/profile.h"
+
+/* Of the slice of a run that ends last, whose places are those of the run: earlier ones are
+ * forgotten. -ENOMEM. */
+int measure_places(struct measurement *measurement, const struct profile *profile, uint32_t run);
+
+#endif
