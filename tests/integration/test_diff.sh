@@ -26,8 +26,8 @@ begin "memory by place of allocation: what grew, what did not, and no news in si
 python=$(python3 -c 'import sys; print(sys.executable)')
 cat >hold.py <<-'PROGRAM'
 	import sys
-	def cache(count): return [bytearray(1 << 20) for _ in range(count)]
-	def table(count): return [bytearray(200000) for _ in range(count)]
+	def cache(count): return list(map(bytearray, [1 << 20] * count))
+	def table(count): return list(map(bytearray, [200000] * count))
 	kept = cache(int(sys.argv[1])), table(60)
 PROGRAM
 for count in 20 60; do
