@@ -231,6 +231,12 @@ grep -q 'no output shows GPU calls' said || fail "$(cat said)"
 grep -q 'no output shows GPU calls' said && fail "$(cat said)"
 grep -q '^| `gpu_runtime` | `cudaDeviceSynchronize` |  | 1 |' out.md || fail "$(cat out.md)"
 
+begin "conditions on calls"
+"$pkbpf" -q -e cpu --gpu-calls -o out.json --fail-if 'gpu.launches>61' --fail-if 'gpu.copied>8M' -- ./gpu_runtime 1 >truth.json 2>said ||
+	fail "status $? of 61 launches and 6 MiB: $(cat said)"
+"$pkbpf" -q -e cpu --gpu-calls -o out.json --fail-if 'gpu.synchronized>1ms' -- ./gpu_runtime 1 >truth.json 2>said
+[ $? = 3 ] || fail "a wait of 40 ms is no more than 1 ms: $(cat said)"
+
 begin "doctor"
 "$pkbpf" doctor >out 2>&1
 grep -qE '^(ok|without) +calls of CUDA and HIP: .*(libcud|libamdhip64|5\.15)' out || fail "$(cat out)"

@@ -153,6 +153,10 @@ static const struct top_column columns[] = {
 	 .figure = "memory.heap_allocated", .is_rate = true, .expendable = 2, .kinds = ALLOC},
 	{"LIVE", "allocated and not freed", TOP_UNIT_BYTES, 6, .figure = "memory.heap_live",
 	 .expendable = 1, .kinds = LIVE},
+	{"GPU%", "share of one GPU", TOP_UNIT_PERCENT, 6, .figure = "gpu.share", .expendable = 3,
+	 .known = ROW_HAS_GPU_TIME},
+	{"GPUMEM", "memory in use on GPUs", TOP_UNIT_BYTES, 6, .figure = "gpu.memory",
+	 .expendable = 4, .known = ROW_HAS_GPU_MEMORY},
 	{"THR", "threads", TOP_UNIT_COUNT, 5, .value = threads, .expendable = 7},
 	{"RECV/s", "bytes received from the network", TOP_UNIT_BYTES, 7,
 	 .figure = "network.received", .is_rate = true, .expendable = 1, .kinds = NETWORK},
@@ -178,6 +182,12 @@ int top_column_find(const char *title, enum rows_by by)
 bool top_column_has(const struct top_column *column, enum rows_by by)
 {
 	return !column->groupings || column->groupings & 1U << by;
+}
+
+bool top_column_is_fed(const struct top_column *column, uint32_t kinds, unsigned int known)
+{
+	return (!column->kinds || column->kinds & kinds) &&
+	       (!column->known || column->known & known);
 }
 
 bool top_column_value(const struct top_column *column, const struct resource_rows *rows,

@@ -30,6 +30,8 @@ struct top_column {
 	unsigned int groupings;
 	/* 1 << kind of events that it needs one of; 0: none. */
 	unsigned int kinds;
+	/* enum row_known of which the total has one; 0: none. */
+	unsigned int known;
 	const char *figure; /* NULL: value */
 	bool is_rate;	    /* shown per second */
 	/* false: not known. */
@@ -44,6 +46,8 @@ const struct top_column *top_column_at(size_t index);
  */
 int top_column_find(const char *title, enum rows_by by);
 bool top_column_has(const struct top_column *column, enum rows_by by);
+/* Is there anything for it? kinds: 1 << kind of recorded events; known: of the total. */
+bool top_column_is_fed(const struct top_column *column, uint32_t kinds, unsigned int known);
 /* Of a column that is no text; false: not known. */
 bool top_column_value(const struct top_column *column, const struct resource_rows *rows,
 		      const struct resource_row *row, double *ret_value);

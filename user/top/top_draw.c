@@ -102,7 +102,8 @@ static uint32_t choose_columns(const struct top *top, size_t width)
 	size_t used = HOTTEST_LEAST;
 
 	for (size_t i = 0; (column = top_column_at(i)); i++) {
-		if (!top_column_has(column, top->by) || (column->kinds && !(column->kinds & kinds)))
+		if (!top_column_has(column, top->by) ||
+		    !top_column_is_fed(column, kinds, top->all ? top->all->total.known : 0))
 			continue;
 		chosen |= 1U << i;
 		used += column->width + 1;

@@ -10,6 +10,7 @@
 
 #include "profile/profile.h"
 #include "rows/figure.h"
+#include "rows/figure_table.h"
 #include "rows/resource_rows.h"
 
 #define HZ 100
@@ -131,9 +132,53 @@ static void who_does_not_wait_keeps_all(void **state)
 	(void)state;
 }
 
+static double figure_of(const char *name, bool *ret_is_known)
+{
+	double value = -1;
+
+	*ret_is_known = figure_value(figure_find(name), &rows, &rows.total, &value);
+	return value;
+}
+
+static void add_calls(struct profile *profile, uint32_t group, uint32_t what, uint64_t count)
+{
+	const struct gpu_call call = {.group = group,
+				      .what = what,
+				      .detail = count,
+				      .count = count,
+				      .bytes = 100 * count,
+				      .ns = 1000 * count};
+
+	assert_int_equal(gpu_call_list_add(profile_gpu_calls(profile), &call), 0);
+}
+
+/* All calls count once, whatever stacks and errors are listed beside them. */
+static void calls_have_figures_of_the_run(void **state)
+{
+	bool is_known;
+
+	figure_of("gpu.launches", &is_known);
+	assert_false(is_known);
+	figure_of("gpu.copied", &is_known);
+	assert_false(is_known);
+	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_SUM, 2);
+	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_SUM, 3);
+	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_STACK, 5);
+	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_ERROR, 1);
+	add_calls(*state, PKBPF_GPU_WAIT, PKBPF_GPU_SUM, 7);
+	assert_int_equal((int)figure_of("gpu.copies", &is_known), 5);
+	assert_true(is_known);
+	assert_int_equal((int)figure_of("gpu.copied", &is_known), 500);
+	assert_int_equal((int)figure_of("gpu.synchronized", &is_known), 7000);
+	/* Calls were recorded, and none of them launched. */
+	assert_int_equal((int)figure_of("gpu.launches", &is_known), 0);
+	assert_true(is_known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(calls_have_figures_of_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_leaves_the_other_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_is_no_more_than_there_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_samples_it_is_not_known, setup, teardown),

@@ -264,10 +264,41 @@ static void sleep_in_calls_of_a_gpu_is_sleep(void **state)
 	(void)state;
 }
 
+/* Where no driver has figures of GPUs, their columns would be empty. */
+static void columns_of_gpus_are_there_where_gpus_are(void **state)
+{
+	const struct top_column *share =
+		top_column_at((size_t)top_column_find("gpu%", ROWS_BY_PROCESS));
+	const struct top_column *memory =
+		top_column_at((size_t)top_column_find("GPUMEM", ROWS_BY_COMM));
+	struct resource_rows rows;
+	struct resource_row row;
+	double value;
+
+	assert_false(top_column_is_fed(share, UINT32_MAX, ROW_HAS_WAITS | ROW_HAS_GPU_MEMORY));
+	assert_true(top_column_is_fed(share, 0, ROW_HAS_GPU_TIME));
+	assert_false(top_column_is_fed(memory, UINT32_MAX, ROW_HAS_GPU_TIME));
+	assert_true(top_column_is_fed(memory, 0, ROW_HAS_GPU_MEMORY));
+	memset(&rows, 0, sizeof(rows));
+	memset(&row, 0, sizeof(row));
+	row.known = ROW_HAS_GPU_TIME | ROW_HAS_GPU_MEMORY | ROW_HAS_INTERVAL;
+	row.gpu.share = 30;
+	row.gpu.memory_bytes = 4096;
+	assert_true(top_column_value(share, &rows, &row, &value));
+	assert_int_equal((int)value, 30);
+	assert_true(top_column_value(memory, &rows, &row, &value));
+	assert_int_equal((int)value, 4096);
+	row.known = ROW_HAS_INTERVAL;
+	assert_false(top_column_value(share, &rows, &row, &value));
+	assert_false(top_column_value(memory, &rows, &row, &value));
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sleep_in_calls_of_a_gpu_is_sleep),
+		cmocka_unit_test(columns_of_gpus_are_there_where_gpus_are),
 		cmocka_unit_test(a_title_is_the_column_of_its_grouping),
 		cmocka_unit_test(each_column_has_something_to_show_and_room_for_its_title),
 		cmocka_unit_test(cells_have_three_digits_and_a_unit),

@@ -20,6 +20,64 @@ static bool memory_share(const struct resource_rows *rows, double *ret_value)
 	return gpu_list_memory_percent(profile_gpus(rows->profile), ret_value);
 }
 
+/* Sums of calls, once for all of a group; false: none were recorded. */
+static bool sums_of(const struct resource_rows *rows, uint32_t group, struct gpu_call *ret_sums)
+{
+	const struct gpu_call_list *list = profile_gpu_calls(rows->profile);
+
+	*ret_sums = (struct gpu_call){.group = group};
+	array_foreach(&list->items, call) {
+		if (call->what != PKBPF_GPU_SUM || call->group != group)
+			continue;
+		ret_sums->count += call->count;
+		ret_sums->bytes += call->bytes;
+		ret_sums->ns += call->ns;
+	}
+	return list->items.count > 0;
+}
+
+static bool launches(const struct resource_rows *rows, double *ret_value)
+{
+	struct gpu_call sums;
+	bool is_known = sums_of(rows, PKBPF_GPU_LAUNCH, &sums);
+
+	*ret_value = (double)sums.count;
+	return is_known;
+}
+
+static bool copies(const struct resource_rows *rows, double *ret_value)
+{
+	struct gpu_call sums;
+	bool is_known = sums_of(rows, PKBPF_GPU_COPY, &sums);
+
+	*ret_value = (double)sums.count;
+	return is_known;
+}
+
+static bool copied(const struct resource_rows *rows, double *ret_value)
+{
+	struct gpu_call sums;
+	bool is_known = sums_of(rows, PKBPF_GPU_COPY, &sums);
+
+	*ret_value = (double)sums.bytes;
+	return is_known;
+}
+
+static bool synchronized(const struct resource_rows *rows, double *ret_value)
+{
+	struct gpu_call sums;
+	bool is_known = sums_of(rows, PKBPF_GPU_WAIT, &sums);
+
+	*ret_value = (double)sums.ns;
+	return is_known;
+}
+
+#define OF_CALLS(name_, unit_, of_run_, summary_)                                                  \
+	{                                                                                          \
+		.group = "gpu", .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_RUN,     \
+		.of_run = of_run_, .summary = summary_                                             \
+	}
+
 static const struct figure figures[] = {
 	FIGURE_ROW("gpu", "time", NS, gpu.time_ns, ROW_HAS_GPU_TIME,
 		   "time that GPUs worked for it, each by its busiest kind of engine",
@@ -54,6 +112,11 @@ static const struct figure figures[] = {
 		.of_run = memory_share,
 		.summary = "largest share of a GPU's memory that was in use",
 	},
+	OF_CALLS("launches", COUNT, launches, "launches of kernels, with --gpu-calls"),
+	OF_CALLS("copies", COUNT, copies, "copies to, from and on GPUs, with --gpu-calls"),
+	OF_CALLS("copied", BYTES, copied, "bytes of those copies"),
+	OF_CALLS("synchronized", NS, synchronized,
+		 "time of calls that only wait for a GPU, with --gpu-calls"),
 };
 
 void row_gpu_add(struct resource_row *row, const struct gpu_process *process)
