@@ -166,6 +166,8 @@ static const struct top_column columns[] = {
 	 .figure = "network.response_p99", .expendable = 6, .kinds = NETWORK},
 };
 
+_Static_assert(ARRAY_SIZE(columns) <= TOP_COLUMNS_MAX, "a figure each");
+
 const struct top_column *top_column_at(size_t index)
 {
 	return index < ARRAY_SIZE(columns) ? &columns[index] : NULL;

@@ -9,6 +9,8 @@
 #include "rows/resource_rows.h"
 
 #define TOP_CELL_SIZE 64
+/* A set of columns has a bit each. */
+#define TOP_COLUMNS_MAX 32
 
 enum top_unit {
 	TOP_UNIT_TEXT,

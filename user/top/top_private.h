@@ -11,10 +11,9 @@
 #include "top/top_slices.h"
 #include "top/top_tree.h"
 
-#define TOP_NAME_SIZE	(ROW_CONTAINER_SIZE + PKBPF_COMM_SIZE + 32)
-#define TOP_TEXT_SIZE	256
-#define TOP_HISTORY	60
-#define TOP_COLUMNS_MAX 24
+#define TOP_NAME_SIZE (ROW_CONTAINER_SIZE + PKBPF_COMM_SIZE + 32)
+#define TOP_TEXT_SIZE 256
+#define TOP_HISTORY   60
 
 enum top_mode { TOP_TABLE, TOP_TREE, TOP_HELP };
 
