@@ -217,7 +217,7 @@ enum pkbpf_loss {
 	  "calls of GPU libraries that had not returned at the end (not counted)")                 \
 	X(GPU_NAMES_FULL, PKBPF_LOSS_NOTE, "names of GPU kernels not kept (table full)")           \
 	X(GPU_USERS_UNTIMED, PKBPF_LOSS_NOTE,                                                      \
-	  "GPU users without a time: the driver does not count it (absent from all figures)")              \
+	  "GPU users without a time: the driver does not count it (absent from all figures)")      \
 	X(ACCOUNT_EDGES_MS, PKBPF_LOSS_NOTE,                                                       \
 	  "ms spent reading resource usage at the interval's ends (CPU times and process counts "  \
 	  "may be off by as much)")                                                                \

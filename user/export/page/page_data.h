@@ -3,7 +3,8 @@
  * What the HTML report holds beside its text: a u32 with the length of a JSON document, that
  * document, and columns of integers, each padded to 8 bytes. All numbers are little endian.
  *
- *	{"report": …, "functions": [["name", mark, "module", plumbing, gpu wait], …], "threads": ["name", …],
+ *	{"report": …, "functions": [["name", mark, "module", plumbing, gpu wait], …],
+ *	 "threads": ["name", …],
  *	 "kinds": {"cpu": {"title": "CPU", "unit": "samples", "is_time": false, "states": […],
  *	           "nodes": N, "values": N, "parts": N}, …},
  *	 "slices": [[begin_ns, end_ns], …],
