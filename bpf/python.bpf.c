@@ -8,6 +8,9 @@
 /* Entries read per call: the verifier follows each loop once, not their product. */
 #define ENTRIES_PER_CALL 32
 #define ENTRY_CALLS	 (PYTHON_MAX_WORDS / ENTRIES_PER_CALL)
+/* Tags that are none of the loop's, and frames that are not shown, count as well. */
+#define RUBY_TAG_CALLS	 (2 * RUBY_RUNS / ENTRIES_PER_CALL)
+#define RUBY_FRAME_CALLS (2 * PYTHON_MAX_WORDS / ENTRIES_PER_CALL)
 /* Frames that are passed over for the end of a run that is too long, of 0.1 us each. */
 #define PASS_CALLS 256
 /* On arm64 the state of a thread has the address of glibc's struct pthread, which ends at the
@@ -26,17 +29,6 @@ int python_frame(__u32 slot);
 int python_frames(__u32 slot);
 int python_pass_frame(__u32 slot);
 int python_pass_frames(__u32 slot);
-
-static __always_inline __u64 thread_pointer(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-#if PKBPF_UNWIND_ARM64
-	return BPF_CORE_READ(task, thread.uw.tp_value);
-#else
-	return BPF_CORE_READ(task, thread.fsbase);
-#endif
-}
 
 /* Identity of a process since its last exec. */
 static __always_inline __u64 process_identity(void)
@@ -82,29 +74,6 @@ __attribute__((noinline)) int python_find_in_list(__u32 slot, __u64 interpreter)
 	return 0;
 }
 
-/* Asks user space for the slots that lead to a thread at once. The search costs it up to a
- * millisecond, and may find nothing. */
-static __always_inline void report_listed(const struct python_scratch *python)
-{
-	__u32 key = 3 * UNWIND_MISS_SLOTS + (python->pid & (UNWIND_MISS_SLOTS - 1));
-	struct pkbpf_unwind_miss *miss;
-	__u64 *last_ns;
-
-	counter_add(PKBPF_COUNTER_PYTHON_LISTED, 1);
-	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
-	if (!last_ns || python->time_ns - *last_ns < LISTED_INTERVAL_NS)
-		return;
-	*last_ns = python->time_ns;
-	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
-	if (!miss)
-		return;
-	miss->pid = python->pid;
-	miss->end = PKBPF_MISS_PYTHON;
-	miss->address = 0;
-	miss->time_ns = python->time_ns;
-	bpf_ringbuf_submit(miss, BPF_RB_NO_WAKEUP);
-}
-
 /* Finds the state of the current thread without the list; false: not found. */
 static __always_inline bool find_quickly(struct python_scratch *python,
 					 const struct pkbpf_python_layout *layout)
@@ -142,7 +111,7 @@ __attribute__((noinline)) int python_find_threads(__u32 slot)
 	if (!layout)
 		return 0;
 	python->chain_count = 0;
-	python->thread_pointer = thread_pointer();
+	python->thread_pointer = python_thread_pointer();
 	if (!python_read_word(python->process.runtime + layout->runtime_interpreters_head,
 			      &interpreter) ||
 	    !interpreter || !python_read_word(interpreter + layout->interpreter_next, &second))
@@ -156,8 +125,10 @@ __attribute__((noinline)) int python_find_threads(__u32 slot)
 		if (!python_read_word(interpreter + layout->interpreter_next, &interpreter))
 			break;
 	}
-	if (!second && python->chain_count)
-		report_listed(python);
+	if (!second && python->chain_count) {
+		counter_add(PKBPF_COUNTER_PYTHON_LISTED, 1);
+		python_report_listed(python, LISTED_INTERVAL_NS);
+	}
 	return 0;
 }
 
@@ -404,6 +375,26 @@ static __always_inline void end_cut_run(struct python_scratch *python, __u32 slo
 	python->ends[python_index(python->chain - 1, PYTHON_CHAINS - 1)] = at + 1;
 }
 
+static __always_inline bool is_ruby(const struct python_scratch *python)
+{
+	struct pkbpf_python_layout *layout = python_layout_of(python);
+
+	return layout && layout->chain == PKBPF_RUBY_CONTROL_FRAMES;
+}
+
+static __always_inline void read_ruby_frames(__u32 slot)
+{
+	if (ruby_begin(slot))
+		return;
+	for (int i = 0; i < RUBY_TAG_CALLS; i++)
+		if (ruby_tags(slot))
+			break;
+	for (int i = 0; i < RUBY_FRAME_CALLS; i++)
+		if (ruby_frames(slot))
+			break;
+	ruby_end(slot);
+}
+
 /* Reads the Python frames of the current thread. */
 static __always_inline void read_frames(struct python_scratch *python, __u32 slot,
 					const struct pkbpf_python_process *process, __u32 pid,
@@ -418,6 +409,12 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 	python->pid = pid;
 	python->time_ns = now_ns;
 	python->identity = process_identity();
+	python->ruby.is_leaf = 0;
+	__builtin_memset(python->ends, 0, sizeof(python->ends));
+	if (is_ruby(python)) {
+		read_ruby_frames(slot);
+		return;
+	}
 	python_find_threads(slot);
 	if (!python->chain_count) {
 		counter_add(PKBPF_COUNTER_PYTHON_NO_THREAD, 1);
@@ -426,7 +423,6 @@ static __always_inline void read_frames(struct python_scratch *python, __u32 slo
 	/* As at the end of a chain: the first one is begun in the loop. */
 	python->chain = 0;
 	python->frame = 0;
-	__builtin_memset(python->ends, 0, sizeof(python->ends));
 	for (int i = 0; i < ENTRY_CALLS + PYTHON_CHAINS; i++)
 		if (python_frames(slot))
 			break;
@@ -442,6 +438,8 @@ static __always_inline void anchor_cut_run(struct python_scratch *python, __u64 
 	if (python->cut && python->process.layout && !pkbpf_python_anchor(*word) &&
 	    !python->process.loop[0].size)
 		*word |= pkbpf_python_anchor_word(leaf_sp - 8);
+	else if (python->ruby.is_leaf)
+		python->words[0] |= pkbpf_python_anchor_word(leaf_sp - 8);
 }
 
 __attribute__((noinline)) int python_walk(__u32 slot)

@@ -13,6 +13,7 @@
 #include "shared.bpf.h"
 
 #include <pkbpf/python.h>
+#include <pkbpf/ruby.h>
 
 #define PYTHON_MAX_WORDS PKBPF_MAX_USER_FRAMES
 /* The part of a frame that is read: all its fields are below. */
@@ -25,6 +26,32 @@
 #define PYTHON_NO_ANCHOR     (~0ULL)
 /* Chains of frames of one thread: it has a state in each interpreter whose code it runs. */
 #define PYTHON_CHAINS 4
+
+/* Nested activations of Ruby's loop. */
+#define RUBY_RUNS 512
+
+/* Of Ruby's frames beside those of Python. */
+struct ruby_scratch {
+	__u64 context[4]; /* the first words of the execution context */
+	__u64 stack_end;
+	__u64 tag;	       /* the next one to be read */
+	__u64 tags[RUBY_RUNS]; /* of activations of the loop, the innermost first */
+	__u32 runs[RUBY_RUNS]; /* their words of frames: indices of the anchors */
+	__u32 tag_count, run_count;
+	__u64 environment[3];	   /* the one that is looked at */
+	__u64 flags;		   /* of the frame */
+	__u64 body, method;	   /* of the frame; 0: none */
+	__u64 method_words[8];	   /* rb_callable_method_entry_t */
+	__u64 definition[8];	   /* rb_method_definition_t */
+	__u64 body_words[32];	   /* struct rb_iseq_constant_body */
+	__u64 text[4];		   /* the start of a string object */
+	__u64 owner[4];		   /* of a class */
+	__u64 table[3];		   /* of a table of variables */
+	__u64 variable, name, key; /* results */
+	__u64 hash;		   /* of what the frame runs */
+	__u32 kind;
+	__u32 is_leaf; /* the first run has no tag yet */
+};
 
 struct python_scratch {
 	/* An anchor's word (PKBPF_PYTHON_ANCHOR), then the frames of its run, and so on; at last
@@ -49,8 +76,18 @@ struct python_scratch {
 	__u32 loops, from, to;
 	__u64 frame_bytes[PYTHON_FRAME_BYTES / 8];
 	__u64 code_bytes[PYTHON_CODE_WORDS];
-	struct pkbpf_event_python_code record;
-	__u8 lines[PKBPF_PYTHON_SHORT_LINE_BYTES];
+	struct ruby_scratch ruby;
+	union {
+		struct {
+			struct pkbpf_event_python_code record;
+			__u8 lines[PKBPF_PYTHON_SHORT_LINE_BYTES];
+		};
+		struct {
+			struct pkbpf_event_ruby_code ruby_record;
+			__u8 ruby_index[PKBPF_RUBY_SHORT_INDEX];
+			__u8 ruby_lines[PKBPF_RUBY_SHORT_LINES];
+		};
+	};
 };
 
 struct python_layouts_map {
@@ -110,10 +147,49 @@ static __always_inline __u32 python_index(__u32 value, __u32 mask)
 	return value & mask;
 }
 
+static __always_inline struct pkbpf_ruby_layout *ruby_layout_of(const struct python_scratch *python)
+{
+	return (struct pkbpf_ruby_layout *)python_layout_of(python);
+}
+
 static __always_inline __u64 python_mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
 	return hash ^ (hash >> 29);
+}
+
+static __always_inline __u64 python_thread_pointer(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+#if PKBPF_UNWIND_ARM64
+	return BPF_CORE_READ(task, thread.uw.tp_value);
+#else
+	return BPF_CORE_READ(task, thread.fsbase);
+#endif
+}
+
+/* Asks user space for the slots that lead to a thread at once. The search costs it up to a
+ * millisecond, and may find nothing. */
+static __always_inline void python_report_listed(const struct python_scratch *python,
+						 __u64 interval_ns)
+{
+	__u32 key = 3 * UNWIND_MISS_SLOTS + (python->pid & (UNWIND_MISS_SLOTS - 1));
+	struct pkbpf_unwind_miss *miss;
+	__u64 *last_ns;
+
+	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
+	if (!last_ns || python->time_ns - *last_ns < interval_ns)
+		return;
+	*last_ns = python->time_ns;
+	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
+	if (!miss)
+		return;
+	miss->pid = python->pid;
+	miss->end = PKBPF_MISS_PYTHON;
+	miss->address = 0;
+	miss->time_ns = python->time_ns;
+	bpf_ringbuf_submit(miss, BPF_RB_NO_WAKEUP);
 }
 
 /* Global functions: the verifier follows each once. python_walk() reads the Python frames of the
@@ -124,6 +200,19 @@ int python_walk(__u32 slot);
 int python_push_run(__u32 slot);
 int python_push_rest(__u32 slot);
 int python_rewind(__u32 slot);
+/* Ruby's frames instead; the process and its layout are set. ruby_begin(): 1: the thread has none.
+ * ruby_tags() and ruby_frames() are called until they return 1, then ruby_end(). Not one function:
+ * calls may be nested eight deep. */
+int ruby_begin(__u32 slot);
+int ruby_tags(__u32 slot);
+int ruby_frames(__u32 slot);
+int ruby_end(__u32 slot);
+/* Identify what the current Ruby frame runs: set ruby.key, 0: it is not known. 1: it has no name
+ * yet, so that ruby_read_owner() and ruby_send_code() are to follow (1: sent). */
+int ruby_identify_method(__u32 slot);
+int ruby_identify_code(__u32 slot);
+int ruby_read_owner(__u32 slot);
+int ruby_send_code(__u32 slot);
 /* Adds a frame to the words, and names its code object; 1: there is no room. */
 int python_add_code(__u32 slot, __u64 code, __u32 instruction);
 /* Hash of the current thread's Python stack, with the anchors of its runs: 0: it has none;

@@ -64,6 +64,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_CUT = 11,
 	PKBPF_EVENT_PYTHON_CODE = 12, /* struct pkbpf_event_python_code (python.h) */
 	PKBPF_EVENT_V8_FUNCTION = 13, /* struct pkbpf_event_v8_function (v8.h) */
+	PKBPF_EVENT_RUBY_CODE = 14,   /* struct pkbpf_event_ruby_code (ruby.h) */
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h), 64..79: memory (alloc.h), 80..95: network (network.h) */
 };

@@ -264,6 +264,13 @@ struct pkbpf_python_process {
 	struct {
 		__u64 start, size;
 	} loop[PKBPF_PYTHON_LOOP_PARTS];
+	/* Ruby in its place: the first slot leads to the execution context, and the second part of
+	 * the loop is where its activations return to after an exception. */
+	struct {
+		__u64 symbols;	   /* address of the names of methods by number */
+		__u64 path_id;	   /* of the variable with the name of a class */
+		__u64 attached_id; /* of the one with the object of a singleton class */
+	} ruby;
 };
 
 /* Whether a word of a native stack is in the interpreter's loop. Return addresses are behind
@@ -308,7 +315,7 @@ struct pkbpf_unwind_miss {
 _Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
 _Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
 _Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
-_Static_assert(sizeof(struct pkbpf_unwind_process) == 104, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 128, "process size");
 _Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
 
 #endif
