@@ -6,6 +6,7 @@
 
 #include "profile/aggregator_private.h"
 #include "python/python_functions.h"
+#include "ruby/ruby_code.h"
 #include "symbol/jit/code_history.h"
 
 int aggregator_take_python_code(struct aggregator *aggregator,
@@ -21,6 +22,27 @@ int aggregator_take_python_code(struct aggregator *aggregator,
 	if (!process || !aggregator->options.python)
 		return process ? 0 : -ENOMEM;
 	err = python_functions_note(aggregator->options.python, process->id, code, record->size);
+	stack_builder_forget_mappings(aggregator->builder, process->id);
+	return err == -ENOSPC ? 0 : err;
+}
+
+int aggregator_take_ruby_code(struct aggregator *aggregator,
+			      const struct pkbpf_event_header *record)
+{
+	const struct pkbpf_event_ruby_code *ruby = (const void *)record;
+	struct process *process;
+	struct python_code code;
+	int err;
+
+	if (record->size < sizeof(*ruby))
+		return -EBADMSG;
+	process = process_table_get(aggregator->processes, ruby->pid, "");
+	if (!process || !aggregator->options.python)
+		return process ? 0 : -ENOMEM;
+	err = ruby_code_decode(ruby, record->size, &code);
+	if (!err)
+		err = python_functions_put(aggregator->options.python, process->id, ruby->code,
+					   &code);
 	stack_builder_forget_mappings(aggregator->builder, process->id);
 	return err == -ENOSPC ? 0 : err;
 }

@@ -18,6 +18,7 @@ struct function_key {
 	uint32_t line;
 	uint32_t mark;
 	uint32_t named;
+	uint32_t is_ruby;
 };
 
 struct frame_span {
@@ -43,7 +44,7 @@ static bool key_equal(const void *context, uint32_t item, const void *key)
 
 	return a->name == b->name && a->module == b->module && a->file == b->file &&
 	       a->path == b->path && a->line == b->line && a->mark == b->mark &&
-	       a->named == b->named;
+	       a->named == b->named && a->is_ruby == b->is_ruby;
 }
 
 static uint32_t intern_function(struct function_table *table, const struct function *function)
@@ -56,6 +57,7 @@ static uint32_t intern_function(struct function_table *table, const struct funct
 		.line = function->line,
 		.mark = function->mark,
 		.named = function->named,
+		.is_ruby = function->is_ruby,
 	};
 	struct function *added;
 	uint64_t hash;
@@ -172,6 +174,7 @@ static bool add_python(struct function_table *table, const struct symbol *symbol
 		.line = with_line ? line->line : 0,
 		.mark = FUNCTION_PYTHON,
 		.named = true,
+		.is_ruby = symbol->flags & SYMBOL_IS_RUBY,
 	};
 	_cleanup_free_ char *name = NULL;
 

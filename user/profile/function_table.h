@@ -15,7 +15,7 @@ enum function_mark {
 	FUNCTION_KERNEL,
 	FUNCTION_INLINED, /* into its caller; takes precedence over the others */
 	FUNCTION_JIT,
-	FUNCTION_PYTHON, /* or of another interpreter */
+	FUNCTION_PYTHON, /* or of Ruby */
 	/* not a function: the reason why the stack ends here, or at its leaf the peer it is about
 	 */
 	FUNCTION_TRUNCATED,
@@ -31,7 +31,8 @@ struct function {
 	const char *path;   /* of Python's, also without lines: the whole path of its file */
 	uint32_t line;
 	enum function_mark mark;
-	bool named; /* a symbol was found */
+	bool named;   /* a symbol was found */
+	bool is_ruby; /* FUNCTION_PYTHON: of that interpreter */
 };
 
 /* Kernel code, or no code at all. */

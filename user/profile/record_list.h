@@ -24,6 +24,7 @@
 
 #define RECORD_LIST(X)                                                                             \
 	X(PYTHON_CODE, python_code)                                                                \
+	X(RUBY_CODE, ruby_code)                                                                    \
 	X(V8_FUNCTION, v8_function)                                                                \
 	X(RELATION, relation)                                                                      \
 	X(ALLOC, alloc)                                                                            \

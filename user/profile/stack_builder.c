@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <pkbpf/hotspot.h>
+#include <pkbpf/ruby.h>
 #include <pkbpf/v8.h>
 
 #include "base/array.h"
@@ -293,6 +294,8 @@ static uint32_t intern_python(struct stack_builder *builder, const struct code_m
 	code = python_functions_get(builder->python, location.object);
 	if (code)
 		location.address = python_code_line(code, pkbpf_python_instruction(word));
+	else if (pkbpf_python_code_address(word) == PKBPF_RUBY_UNKNOWN_CODE)
+		location.address = PYTHON_UNKNOWN_IS_RUBY;
 	frame = code && code->is_glue && !builder->python_full
 			? FRAME_LEFT_OUT
 			: profile_intern_frame(builder->profile, &location);

@@ -101,6 +101,11 @@ void python_code_done(struct python_code *code)
 	*code = (struct python_code){0};
 }
 
+bool python_code_is_ruby(const struct python_code *code)
+{
+	return code->minor == PYTHON_LINES_RUNS;
+}
+
 /* Instructions at the start of a function that make its cells or its generator have no line: they
  * count as its first line. */
 #define MAX_PROLOGUE 16

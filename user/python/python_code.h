@@ -15,7 +15,7 @@ struct python_code {
 	char *name; /* qualified, before 3.11 the plain one */
 	char *file; /* whole path, "<string>", "<frozen importlib._bootstrap>" */
 	uint32_t first_line;
-	uint8_t minor;
+	uint8_t minor;	/* of 3.minor, or PYTHON_LINES_RUNS */
 	uint8_t *lines; /* owned; NULL: none */
 	size_t line_bytes;
 	bool lines_cut; /* the table was not read */
@@ -31,6 +31,8 @@ int python_code_decode(const struct pkbpf_event_python_code *record, size_t size
 /* The end of a path that tells a file from others of the program: "app.py", "flask/__init__.py". */
 const char *python_short_path(const char *path);
 void python_code_done(struct python_code *code);
+/* Code of Ruby has lines in runs, and no minor version. */
+bool python_code_is_ruby(const struct python_code *code);
 
 /* Line of an instruction, in units of two bytes from the first one (the value in a frame's word).
  * first_line beyond the table; 0: an instruction without a line, PKBPF_PYTHON_NO_INSTRUCTION, or

@@ -143,28 +143,31 @@ static struct process_codes *codes_of(struct python_functions *functions, uint32
 	return &functions->process_codes.items[*index];
 }
 
+int python_functions_put(struct python_functions *functions, uint32_t process, uint64_t address,
+			 struct python_code *code)
+{
+	struct process_codes *codes = codes_of(functions, process);
+	uint32_t number;
+	int err = codes ? intern(functions, code, &number) : -ENOMEM;
+
+	if (err) {
+		functions->refused += err == -ENOSPC;
+		python_code_done(code);
+		/* Another function was there. */
+		if (codes)
+			hash_map_remove(&codes->by_address, address);
+		return err;
+	}
+	return hash_map_put(&codes->by_address, address, number) ? 0 : -ENOMEM;
+}
+
 int python_functions_note(struct python_functions *functions, uint32_t process,
 			  const struct pkbpf_event_python_code *record, size_t size)
 {
-	struct process_codes *codes = codes_of(functions, process);
 	struct python_code code;
-	uint32_t number;
-	int err;
+	int err = python_code_decode(record, size, &code);
 
-	if (!codes)
-		return -ENOMEM;
-	err = python_code_decode(record, size, &code);
-	if (err)
-		return err;
-	err = intern(functions, &code, &number);
-	if (err) {
-		functions->refused += err == -ENOSPC;
-		python_code_done(&code);
-		/* Another function was there. */
-		hash_map_remove(&codes->by_address, record->code);
-		return err;
-	}
-	return hash_map_put(&codes->by_address, record->code, number) ? 0 : -ENOMEM;
+	return err ? err : python_functions_put(functions, process, record->code, &code);
 }
 
 bool python_functions_knows(const struct python_functions *functions, uint32_t process)

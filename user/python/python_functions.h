@@ -15,6 +15,8 @@
 #include "python/python_code.h"
 
 #define PYTHON_FUNCTION_NONE UINT32_MAX
+/* In place of the line of such a function. */
+#define PYTHON_UNKNOWN_IS_RUBY 1
 /* A program may make functions without end. */
 #define PYTHON_MAX_FUNCTIONS 262144
 
@@ -27,6 +29,9 @@ void python_functions_free(struct python_functions *functions);
  * take too much memory, so that nothing is at the address. */
 int python_functions_note(struct python_functions *functions, uint32_t process,
 			  const struct pkbpf_event_python_code *record, size_t size);
+/* The same with a code object that was decoded: takes over its memory, whatever is returned. */
+int python_functions_put(struct python_functions *functions, uint32_t process, uint64_t address,
+			 struct python_code *code);
 /* Whether any function of the process is known. */
 bool python_functions_knows(const struct python_functions *functions, uint32_t process);
 /* Number of the function whose code object is at the address; PYTHON_FUNCTION_NONE: unknown. */

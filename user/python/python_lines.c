@@ -7,6 +7,8 @@
  */
 #include "python/python_lines.h"
 
+#include <string.h>
+
 /* Lines are C ints in the interpreter: a damaged table may lead anywhere. */
 static uint32_t to_line(int64_t line)
 {
@@ -118,11 +120,35 @@ static uint32_t find_location(const struct python_lines *lines, uint32_t instruc
 	return lines->first_line;
 }
 
+static uint32_t find_run(const struct python_lines *lines, uint32_t instruction)
+{
+	size_t low = 0, high = lines->size / sizeof(struct python_line_run);
+	struct python_line_run run = {0, lines->first_line};
+
+	if (instruction)
+		instruction--;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t start;
+
+		memcpy(&start, lines->bytes + middle * sizeof(run), sizeof(start));
+		if (start <= instruction)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low)
+		memcpy(&run, lines->bytes + (low - 1) * sizeof(run), sizeof(run));
+	return run.line;
+}
+
 uint32_t python_lines_find(const struct python_lines *lines, uint32_t instruction)
 {
 	/* Without a table, bytes may be NULL. */
 	if (!lines->size)
 		return lines->first_line;
+	if (lines->minor == PYTHON_LINES_RUNS)
+		return find_run(lines, instruction);
 	if (lines->minor < 10)
 		return find_lnotab(lines, instruction);
 	return lines->minor == 10 ? find_pairs(lines, instruction)

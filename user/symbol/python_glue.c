@@ -42,6 +42,28 @@ static const char *const passing[] = {
 	"_PyMethodDef_*",
 	"method_descriptor_*",
 	"type_call",
+	/* Ruby: the loop, calls of methods and blocks, exceptions */
+	"vm_*",
+	"rb_vm_*",
+	"rb_ec_*",
+	"rb_yield*",
+	"rb_funcall*",
+	"rb_check_funcall*",
+	"rb_call*",
+	"rb_block_call*",
+	"rb_iterate*",
+	"rb_proc_call*",
+	"rb_method_call*",
+	"rb_protect",
+	"rb_ensure",
+	"rb_rescue*",
+	"rb_catch*",
+	"rb_obj_call_init*",
+	"rb_class_new_instance*",
+	"call_cfunc_*",
+	"ractor_safe_call_cfunc_*",
+	"invoke_block_from_c*",
+	"invoke_iseq_block_from_c",
 };
 
 /* And these are what a program does, unless they call Python. */
@@ -78,6 +100,17 @@ static const char *const calling[] = {
 	"run_eval_code_obj",
 	"thread_run",
 	"pythread_wrapper",
+	/* the same of Ruby */
+	"rb_iseq_eval*",
+	"ruby_run_node",
+	"ruby_exec_node",
+	"ruby_main",
+	"rb_main",
+	"thread_start_func_*",
+	"thread_do_start*",
+	"thread_create_core",
+	"rb_fiber_start",
+	"fiber_entry",
 };
 
 static bool matches(const char *pattern, const char *name)
@@ -88,12 +121,13 @@ static bool matches(const char *pattern, const char *name)
 					  : !strcmp(pattern, name);
 }
 
-/* "python3.11", "libpython3.11.so.1.0" */
+/* "python3.11", "libpython3.11.so.1.0", "ruby3.1", "libruby-3.1.so.3.1.2" */
 static bool is_interpreter(const char *module)
 {
 	if (!strncmp(module, "lib", 3))
 		module += 3;
-	return !strncmp(module, "python3", 7);
+	return !strncmp(module, "python3", 7) || !strcmp(module, "ruby") ||
+	       !strncmp(module, "ruby3", 5) || !strncmp(module, "ruby-3", 6);
 }
 
 static bool is_among(const char *const *patterns, size_t count, const char *name)

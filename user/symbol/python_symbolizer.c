@@ -24,6 +24,8 @@ static void name_function(struct python_symbolizer *self, const struct python_co
 		.line = line,
 	};
 	symbol->module = python_short_path(code->file);
+	if (python_code_is_ruby(code))
+		symbol->flags |= SYMBOL_IS_RUBY;
 }
 
 static bool resolve(struct symbolizer *symbolizer, const struct frame_location *location,
@@ -36,10 +38,14 @@ static bool resolve(struct symbolizer *symbolizer, const struct frame_location *
 		return false;
 	*ret_symbol = (struct symbol){.result = SYMBOL_FOUND, .flags = SYMBOL_IS_PYTHON};
 	code = python_functions_get(self->functions, location->object);
-	if (code)
+	if (code) {
 		name_function(self, code, (uint32_t)location->address, ret_symbol);
-	else /* Its code object was not readable, or there are too many functions. */
+	} else if (location->address == PYTHON_UNKNOWN_IS_RUBY) {
+		self->line = (struct symbol_line){.function = "[ruby]"};
+		ret_symbol->flags |= SYMBOL_IS_RUBY;
+	} else { /* Its code object was not readable, or there are too many functions. */
 		self->line = (struct symbol_line){.function = "[python]"};
+	}
 	ret_symbol->lines = &self->line;
 	ret_symbol->line_count = 1;
 	return true;

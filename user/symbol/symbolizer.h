@@ -94,6 +94,7 @@ struct symbol_line { /* one function at the location; inlined ones come with the
 enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2, SYMBOL_IS_PYTHON = 4 };
 /* Left out of stacks: it only leads from one Python function to the next. */
 #define SYMBOL_IS_GLUE 8
+#define SYMBOL_IS_RUBY 16 /* beside SYMBOL_IS_PYTHON: of that interpreter */
 
 struct symbol {
 	enum symbol_result result;

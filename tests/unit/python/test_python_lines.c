@@ -120,11 +120,30 @@ static void damaged_tables_give_a_line_or_none(void **state)
 	}
 }
 
+/* A frame of Ruby points behind the instruction that it runs. */
+static void runs_have_the_line_of_the_instruction_before(void **state)
+{
+	static const struct python_line_run runs[] = {{0, 10}, {4, 12}, {9, 11}};
+	struct python_lines lines = {(const uint8_t *)runs, sizeof(runs), 9, PYTHON_LINES_RUNS};
+	static const uint32_t expected[] = {10, 10, 10, 10, 10, 12, 12, 12, 12, 12, 11, 11};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_int_equal(python_lines_find(&lines, i), expected[i]);
+	assert_int_equal(python_lines_find(&lines, UINT32_MAX), 11);
+	/* half a run, and none */
+	lines.size = sizeof(runs[0]) + 3;
+	assert_int_equal(python_lines_find(&lines, 9), 10);
+	lines.size = 0;
+	assert_int_equal(python_lines_find(&lines, 9), 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_what_the_interpreter_says),
 		cmocka_unit_test(damaged_tables_give_a_line_or_none),
+		cmocka_unit_test(runs_have_the_line_of_the_instruction_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,15 @@ static void knows_calls_from_what_is_called(void **state)
 		{"py::run", "app", 0, false, false},
 		{"run (pool.py)", "pool.py", SYMBOL_IS_PYTHON, false, false},
 		{"_PyEval_EvalFrameDefault", "kernel", SYMBOL_IS_KERNEL, false, false},
+		/* Ruby's */
+		{"vm_exec_core", "ruby", 0, true, true},
+		{"rb_vm_exec", "libruby-3.1.so.3.1.2", 0, true, true},
+		{"rb_yield_values2", "libruby-3.1.so.3.1.2", 0, true, true},
+		{"ruby_run_node", "libruby-3.1.so.3.1.2", 0, true, false},
+		{"rb_ary_each", "libruby-3.1.so.3.1.2", 0, false, false},
+		{NULL, "libruby-3.1.so.3.1.2", 0, true, true},
+		{NULL, "ruby3.1", 0, true, true},
+		{NULL, "rubyish.so", 0, false, false},
 		/* static functions of stripped interpreters */
 		{NULL, "python3.11", 0, true, true},
 		{NULL, "libpython3.13t.so.1.0", 0, true, true},

@@ -9,20 +9,20 @@
 #include "base/process_memory.h"
 #include "python/python_image.h"
 #include "python/python_slots.h"
+#include "unwind/table/loader_ruby.h"
 
-/* Number of the layout in the kernel side's map; LOADER_PYTHON_LAYOUTS: no room. */
-static uint32_t number_of_layout(struct unwind_loader *loader,
-				 const struct pkbpf_python_layout *layout)
+uint32_t loader_layout_number(struct unwind_loader *loader, const void *layout)
 {
 	uint32_t number;
 
 	for (number = 0; number < loader->python_layout_count; number++)
-		if (!memcmp(&loader->python_layouts[number], layout, sizeof(*layout)))
+		if (!memcmp(&loader->python_layouts[number], layout,
+			    sizeof(loader->python_layouts[number])))
 			return number;
 	if (number == LOADER_PYTHON_LAYOUTS ||
 	    bpf_map_update_elem(loader->memory.fds.python_layouts, &number, layout, BPF_ANY))
 		return LOADER_PYTHON_LAYOUTS;
-	loader->python_layouts[number] = *layout;
+	memcpy(&loader->python_layouts[number], layout, sizeof(loader->python_layouts[number]));
 	return loader->python_layout_count++;
 }
 
@@ -77,9 +77,12 @@ struct pkbpf_python_process loader_python_of(struct unwind_loader *loader,
 	uint64_t bias = 0, runtime;
 	const struct python_image *image =
 		loader->memory.fds.python_layouts >= 0 ? find_image(loader, process, &bias) : NULL;
-	uint32_t number = image ? number_of_layout(loader, &image->layout) : LOADER_PYTHON_LAYOUTS,
+	uint32_t number = image ? loader_layout_number(loader, &image->layout)
+				: LOADER_PYTHON_LAYOUTS,
 		 pid = process->pid;
 
+	if (!image && loader->memory.fds.python_layouts >= 0)
+		return loader_ruby_of(loader, process);
 	if (number == LOADER_PYTHON_LAYOUTS) {
 		*python = (struct pkbpf_python_process){0};
 		process->python_looked = false;

@@ -12,6 +12,7 @@
 #include "hotspot/hotspot_image.h"
 #include "process/file/mapped_file.h"
 #include "python/python_image.h"
+#include "ruby/ruby_image.h"
 #include "unwind/table/table_builder.h"
 #include "unwind/table/table_cache_private.h"
 #include "unwind/table/table_live_private.h"
@@ -83,6 +84,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 	table_file_close(cache, file);
 	free(file->segments.items);
 	free(file->python);
+	free(file->ruby);
 	free(file->hotspot);
 	free(file->v8);
 	free(file->path);
@@ -137,6 +139,18 @@ static void find_python(struct table_file *file, const char *path)
 		*file->python = image;
 }
 
+/* Only of files with such a name. */
+static void find_ruby(struct table_file *file, const char *path)
+{
+	struct ruby_image image;
+
+	if (file->ruby || (ruby_image_find(file->image, path, &image) && !image.unknown[0]))
+		return;
+	file->ruby = malloc(sizeof(image));
+	if (file->ruby)
+		*file->ruby = image;
+}
+
 /* Listing the symbols of each file would take too long. */
 static void find_hotspot(struct table_file *file, const char *path)
 {
@@ -188,6 +202,7 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 		err = -ENOMEM;
 	if (!err) {
 		find_python(file, mapped->path);
+		find_ruby(file, mapped->path);
 		find_hotspot(file, mapped->path);
 		find_v8(file);
 	}
@@ -426,6 +441,17 @@ struct python_image *table_cache_python(struct table_cache *cache, uint32_t numb
 	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
 		return NULL;
 	return file->python;
+}
+
+struct ruby_image *table_cache_ruby(struct table_cache *cache, uint32_t number, uint64_t start,
+				    uint64_t end, uint64_t file_offset, uint64_t *ret_bias)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	if (!file || !file->ruby ||
+	    !elf_segments_bias(&file->segments, start, end, file_offset, ret_bias))
+		return NULL;
+	return file->ruby;
 }
 
 const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint32_t number,

@@ -33,6 +33,7 @@ struct table_memory {
 
 struct mapped_file_table;
 struct python_image;
+struct ruby_image;
 struct v8_image;
 struct readers;
 
@@ -89,6 +90,9 @@ void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t sta
  * *ret_bias: of the mapping. Valid until the file is forgotten. */
 struct python_image *table_cache_python(struct table_cache *cache, uint32_t file, uint64_t start,
 					uint64_t end, uint64_t file_offset, uint64_t *ret_bias);
+/* The Ruby interpreter in it, likewise. */
+struct ruby_image *table_cache_ruby(struct table_cache *cache, uint32_t file, uint64_t start,
+				    uint64_t end, uint64_t file_offset, uint64_t *ret_bias);
 /* The HotSpot JVM in a mapped file; NULL: it has none. *ret_bias: of the mapping. Valid until the
  * file is forgotten. */
 const struct hotspot_image *table_cache_hotspot(struct table_cache *cache, uint32_t file,

@@ -48,6 +48,7 @@ struct table_file {
 	/* its Python runtime; NULL: none; owner thread only */
 	struct python_image *python;
 	bool python_searched;
+	struct ruby_image *ruby; /* the same for Ruby */
 	/* its JVM; NULL: none; owner thread only */
 	struct hotspot_image *hotspot;
 	/* its V8; NULL: none; owner thread only */
