@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Recognizes Python, Java and Node, and tells what names their functions need. */
+/* Recognizes Python, Ruby, Java and Node, and tells what names their functions need. */
 #include "cli/doctor_runtime.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +14,14 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "base/file_io.h"
+#include "base/process_memory.h"
 #include "cli/doctor_java.h"
 #include "elf/elf_file.h"
 #include "process/file/file_servers.h"
 #include "process/procfs_status.h"
 #include "python/python_image.h"
+#include "ruby/ruby_image.h"
+#include "ruby/ruby_process.h"
 #include "symbol/target_file.h"
 #include "v8/v8_image.h"
 
@@ -32,6 +36,11 @@ struct target {
 	/* command line and environment, their words separated by blanks */
 	char *words;
 	bool is_node, has_v8; /* V8 that is known */
+};
+
+/* Of maps. */
+struct code_line {
+	uint64_t start, end, offset;
 };
 
 static char *read_file(uint32_t pid, const char *name, size_t *ret_size)
@@ -101,6 +110,37 @@ static void print_python(const char *path, int result, const struct python_image
 		       image->layout.free_threaded ? ", free-threaded" : "", shown);
 }
 
+/* ---- Ruby ---- */
+
+/* What its memory says about the layout. */
+static const char *check_ruby(struct target *target, const struct ruby_image *image, uint64_t bias)
+{
+	struct pkbpf_python_process process = {0};
+	int err = ruby_process_find(process_memory_read, &target->pid, image, bias, &process);
+
+	if (err == -EPROTO)
+		return "its memory is not as this version's should be; its methods are not shown";
+	return err ? "its methods are shown in user stacks once the program runs"
+		   : "its methods are shown in user stacks";
+}
+
+static void print_ruby(struct target *target, const char *path, const struct elf_file *file,
+		       const struct code_line *line)
+{
+	struct ruby_image image;
+	char shown[256];
+	uint64_t bias;
+	int err = ruby_image_find(file, path, &image);
+
+	escape_terminal(shown, sizeof(shown), path);
+	if (err == -ENOTSUP)
+		printf("\n%s (%s): its layout is not known; its methods are not shown\n",
+		       image.unknown, shown);
+	if (err || !elf_segments_bias(&file->segments, line->start, line->end, line->offset, &bias))
+		return;
+	printf("\nRuby %s (%s): %s\n", image.version, shown, check_ruby(target, &image, bias));
+}
+
 static void print_v8(struct target *target, const char *path, const struct v8_image *image)
 {
 	char shown[256];
@@ -112,7 +152,7 @@ static void print_v8(struct target *target, const char *path, const struct v8_im
 	target->has_v8 |= image->layout != NULL;
 }
 
-static void look_at_image(struct target *target, const char *path)
+static void look_at_image(struct target *target, const char *path, const struct code_line *line)
 {
 	struct python_image python;
 	struct v8_image v8;
@@ -127,6 +167,7 @@ static void look_at_image(struct target *target, const char *path)
 		result = python_image_find(&file, path, &python);
 		if (!result || result == -ENOTSUP)
 			print_python(path, result, &python);
+		print_ruby(target, path, &file, line);
 		if (!v8_image_find(&file, &v8))
 			print_v8(target, path, &v8);
 		elf_file_done(&file);
@@ -144,9 +185,16 @@ static const char *code_path(char *line, const char *last)
 	return path;
 }
 
+static bool read_code_line(const char *line, struct code_line *ret_code)
+{
+	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64, &ret_code->start,
+		      &ret_code->end, &ret_code->offset) == 3;
+}
+
 static void explain_images(struct target *target)
 {
 	char last[MAX_PATH] = "", *line, *rest = target->maps;
+	struct code_line code;
 	size_t images = 0;
 
 	while ((line = strsep(&rest, "\n")) && images < MAX_IMAGES) {
@@ -156,7 +204,8 @@ static void explain_images(struct target *target)
 			continue;
 		images++;
 		snprintf(last, sizeof(last), "%s", path);
-		look_at_image(target, path);
+		if (read_code_line(line, &code))
+			look_at_image(target, path, &code);
 	}
 }
 

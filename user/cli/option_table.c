@@ -314,9 +314,8 @@ static const struct option_row rows[] = {
 	 EVENTS, .form = OPTION_CHOICE, AT(live.unwind_mode), .choices = unwind_modes,
 	 .text = "With dwarf: unwind tables only; with fp: frame pointers only."},
 	{0, "python", "auto|full|off",
-	 "Python functions in user stacks (CPython 3.8 to 3.15); auto: in place of the "
-	 "interpreter's "
-	 "own frames",
+	 "Python and Ruby functions in user stacks (CPython 3.8 to 3.15, Ruby 3.1); auto: in "
+	 "place of the interpreter's own frames",
 	 EVENTS, .form = OPTION_CHOICE, AT(live.python_mode), .choices = python_modes,
 	 .text = "With full: together with all frames of the interpreter; with off: native frames "
 		 "only. Nothing has to be switched on in the program."},

@@ -8,7 +8,7 @@
 #include "profile/kind_table.h"
 #include "rows/tally.h"
 
-static const char *type_of(enum function_mark mark)
+static const char *type_of(const struct function *function)
 {
 	static const char *const types[] = {
 		[FUNCTION_PLAIN] = "native",	[FUNCTION_KERNEL] = "kernel",
@@ -16,7 +16,7 @@ static const char *type_of(enum function_mark mark)
 		[FUNCTION_PYTHON] = "python",	[FUNCTION_TRUNCATED] = "none",
 	};
 
-	return types[mark];
+	return function->is_ruby ? "ruby" : types[function->mark];
 }
 
 static void write_function(struct csv_cells *cells, const struct tally *tally,
@@ -27,7 +27,7 @@ static void write_function(struct csv_cells *cells, const struct tally *tally,
 
 	csv_text(cells, kind->name);
 	csv_text(cells, function->name);
-	csv_text(cells, type_of(function->mark));
+	csv_text(cells, type_of(function));
 	csv_text(cells, function->module);
 	csv_text(cells, function->path);
 	csv_text(cells, csv_unit(kind->weight));

@@ -143,7 +143,7 @@ static const char *frame_type(const struct symbol *symbol)
 	if (symbol->flags & SYMBOL_IS_KERNEL)
 		return "kernel";
 	if (symbol->flags & SYMBOL_IS_PYTHON)
-		return "cpython";
+		return symbol->flags & SYMBOL_IS_RUBY ? "ruby" : "cpython";
 	return symbol->flags & SYMBOL_IS_JIT ? NULL : "native";
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the hottest Python functions, where Python is a part of what ran. */
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "report/summary.h"
 
@@ -21,6 +23,7 @@ int summary_python(const struct summary *summary, size_t lines)
 	_cleanup_(tally_done) struct tally tally = {0};
 	uint64_t python = 0;
 	size_t count, shown;
+	char title[64], more[32];
 	int err;
 
 	if (lines < 3 || !has_python(summary->rows->functions))
@@ -35,9 +38,11 @@ int summary_python(const struct summary *summary, size_t lines)
 		return 0;
 	/* A heading and lines below that of the table. */
 	shown = count <= lines - 1 ? count : lines - 2;
-	err = text_python_table(&summary->report, &tally,
-				"Python function, self with native code it calls", shown);
+	snprintf(title, sizeof(title), "%s function, self with native code it calls",
+		 text_python_word(&tally));
+	snprintf(more, sizeof(more), "%s functions", text_python_word(&tally));
+	err = text_python_table(&summary->report, &tally, title, shown);
 	if (!err)
-		text_more(&summary->report, count - shown, "Python functions");
+		text_more(&summary->report, count - shown, more);
 	return err;
 }

@@ -31,11 +31,10 @@ static const struct runtime runtimes[] = {
 	{"python", "libpython", "PyEval_EvalFrameEx", "py::", "Python",
 	 "only CPython 3.8 and later has them"},
 	{"dotnet", "libcoreclr", NULL, NULL, ".NET", "start it with DOTNET_PerfMapEnabled=1"},
-	/* Of these, names of interpreted functions are not known with any option. */
 	{"ruby", "libruby", "vm_exec_core", NULL, "Ruby",
-	 "functions compiled by YJIT have names with --yjit --yjit-perf (3.3 and later), "
-	 "interpreted "
-	 "ones in rbspy"},
+	 "Ruby 3.1 has names; functions that YJIT compiled have them with --yjit-perf (3.3 and "
+	 "later), interpreted ones in rbspy"},
+	/* Of this, names of interpreted functions are not known with any option. */
 	{"php", "libphp", "execute_ex", NULL, "PHP",
 	 "functions compiled by the JIT have names with -d opcache.jit_debug=16 (8.0 and later), "
 	 "interpreted ones in phpspy"},

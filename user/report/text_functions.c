@@ -74,6 +74,13 @@ size_t text_python_count(const struct tally *tally)
 	return count;
 }
 
+const char *text_python_word(const struct tally *tally)
+{
+	const struct tally_function *first = &tally->by_python[0];
+
+	return function_table_get(tally->functions, first->function)->is_ruby ? "Ruby" : "Python";
+}
+
 int text_python_table(const struct text_report *report, const struct tally *tally,
 		      const char *title, size_t shown)
 {
@@ -109,8 +116,8 @@ static int write_python(const struct text_report *report, const struct tally *ta
 
 	if (!shown)
 		return 0;
-	text_heading(report, "%s: hottest Python functions by self (with native code they call)",
-		     kind_ops_of(tally->kind)->title);
+	text_heading(report, "%s: hottest %s functions by self (with native code they call)",
+		     kind_ops_of(tally->kind)->title, text_python_word(tally));
 	err = text_python_table(report, tally, "function", shown);
 	if (!err)
 		text_more(report, available - shown, "functions");

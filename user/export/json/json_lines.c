@@ -31,7 +31,7 @@ static void write_line(struct json_writer *writer, const struct results *results
 	json_writer_u64(writer, "line", function->line);
 	json_writer_string(writer, "function", function->name);
 	if (function->mark == FUNCTION_PYTHON)
-		json_writer_bool(writer, "python", true);
+		json_writer_bool(writer, function->is_ruby ? "ruby" : "python", true);
 	json_writer_u64(writer, self_keys[weight], row->self);
 	json_writer_u64(writer, total_keys[weight], row->total);
 	json_writer_decimal(writer, "self_percent",

@@ -51,7 +51,7 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 		if (function->mark == FUNCTION_KERNEL)
 			json_writer_bool(writer, "kernel", true);
 		if (function->mark == FUNCTION_PYTHON)
-			json_writer_bool(writer, "python", true);
+			json_writer_bool(writer, function->is_ruby ? "ruby" : "python", true);
 		if (function->path[0])
 			json_writer_string(writer, "file", function->path);
 		json_writer_object_end(writer);
