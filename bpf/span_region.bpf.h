@@ -36,7 +36,7 @@ extern const volatile struct pkbpf_context_config context_config;
 __u32 context_label(void);
 
 /* 1 + row of the innermost region that the thread, which is the current one, has open, or the
- * number of its labels; 0: none, or nobody wants to know. */
+ * number of its labels; 0: none, or not asked for. */
 static __always_inline __u32 region_of_thread(__u32 tid)
 {
 	struct pkbpf_span_stack *stack;

@@ -25,7 +25,7 @@ enum scratch_slot {
 	SCRATCH_MEMORY,
 	SCRATCH_NETWORK,
 	SCRATCH_SPAN,
-	SCRATCH_GPU, /* last: the loader leaves it out where nobody wants it */
+	SCRATCH_GPU, /* last: the loader leaves it out where it is not needed */
 	SCRATCH_SLOTS,
 };
 _Static_assert(SCRATCH_GPU == SCRATCH_SLOTS - 1, "left out by the number of slots");

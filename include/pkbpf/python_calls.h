@@ -28,7 +28,7 @@
 enum pkbpf_python_state {
 	PKBPF_PYTHON_LOADED = 1, /* no script has begun */
 	PKBPF_PYTHON_COUNTS,
-	PKBPF_PYTHON_REFUSED, /* an interpreter whose structures are others */
+	PKBPF_PYTHON_REFUSED, /* an interpreter with other structures */
 };
 
 struct pkbpf_python_head {
@@ -39,7 +39,7 @@ struct pkbpf_python_head {
 	/* Rows in use, with row 0; bytes of strings. */
 	uint32_t functions, edges, lines, strings;
 	uint32_t has_lines;
-	/* Calls and lines that found no room; calls of threads whose stack is too deep. */
+	/* Calls and lines that found no room; calls of threads with too deep a stack. */
 	uint64_t lost_calls, lost_lines;
 	uint64_t replaced;     /* threads that have set a profile function of their own */
 	uint64_t interpreters; /* begun beside the main one */

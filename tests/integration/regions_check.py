@@ -22,7 +22,7 @@ def by_name(path):
 
 
 def is_divided(path, region):
-    """Its parts are all of it; where the kernel has hidden a switch, nobody knows which part that was of."""
+    """Its parts are all of it; where the kernel has hidden a switch, it is not known which part that was of."""
     parts = sum(region[part] for part in PARTS) + region["undivided_ns"]
     hidden = counters(read_report(path)).get("OFFCPU_UNSEEN_SWITCHES", 0)
     return parts == region["wall_ns"] and (region["undivided_ns"] == 0 or hidden > 0)

@@ -8,7 +8,7 @@
 #include "diff/comparison.h"
 
 #define ALERT_WHO_SIZE 128
-/* More are not told apart. */
+/* More are not distinguished. */
 #define ALERT_VALUES_MAX 64
 
 struct alert_value {

@@ -6,7 +6,7 @@
 #include "diff/measurement.h"
 #include "profile/profile.h"
 
-/* Of the slice of a run that ends last, whose places are those of the run: earlier ones are
+/* Those of the slice of a run that ends last are those of the run: earlier ones are
  * forgotten. -ENOMEM. */
 int measure_places(struct measurement *measurement, const struct profile *profile, uint32_t run);
 

@@ -74,7 +74,7 @@ void live_memory_limit(struct live_capture *live);
 /* Bytes of BPF maps, as they were counted some seconds ago. */
 uint64_t live_memory_map_bytes(struct live_capture *live, uint64_t now_ns);
 /* Between slices: gives back what is kept of processes that have ended, and symbol tables of
- * programs that nobody runs any more. */
+ * programs that no process runs any more. */
 void live_memory_release(struct live_capture *live);
 /* CPU time of this program and of those that read files for it. */
 uint64_t live_cpu_ns(const struct live_capture *live);

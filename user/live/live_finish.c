@@ -215,7 +215,7 @@ static void settle_code(struct live_capture *live, struct profile *profile)
 	live->code_names_dropped = dropped;
 }
 
-/* Of those before this slice, nobody asks any more. */
+/* Those before this slice are not needed any more. */
 static void forget_edges(struct live_capture *live, uint64_t sequence)
 {
 	size_t left = 0;

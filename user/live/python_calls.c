@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads what it finds there as that of a stranger: the user may put anything into the folder. */
+/* Does not trust what it finds there: the user may put anything into the folder. */
 #include "live/python_calls.h"
 
 #include <dirent.h>

@@ -39,7 +39,7 @@ struct top_screen {
 int top_screen_init(struct top_screen *screen, size_t width, size_t height);
 void top_screen_done(struct top_screen *screen);
 void top_screen_clear(struct top_screen *screen);
-/* The next line, empty; below the last one a line that nobody sees. */
+/* The next line, empty; below the last one a line that is not shown. */
 struct top_line *top_screen_line(struct top_screen *screen);
 size_t top_screen_left(const struct top_screen *screen);
 

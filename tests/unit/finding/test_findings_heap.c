@@ -127,7 +127,7 @@ static void heaps_are_figures(void **state)
 	fake_profile_done(&fake);
 }
 
-/* In windows nobody sees what is freed. */
+/* In windows frees are not seen. */
 static void what_lives_is_not_known_of_windows(void **state)
 {
 	struct fake_profile fake;

@@ -16,7 +16,7 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 		 const uint32_t *functions, size_t count);
 /* "host" and "time". */
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
-/* "machine": its energy, heat, frequency and CPU counters; nothing where nobody looked. */
+/* "machine": its energy, heat, frequency and CPU counters; nothing where they were not read. */
 void json_figures(struct json_writer *writer, const struct profile_info *info);
 /* "disks"; nothing where none was measured. */
 void json_disks(struct json_writer *writer, const struct profile *profile);

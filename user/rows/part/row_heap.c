@@ -6,7 +6,7 @@
 #include "rows/figure.h"
 #include "rows/resource_rows.h"
 
-/* In windows (allocators of running processes) nobody sees what is freed. */
+/* In windows (allocators of running processes) frees are not seen. */
 #define KNOWS_LIVE (ROW_HAS_LIVE | ROW_HAS_FREED)
 
 /* Behind those of row_faults.c: they are one group. */
