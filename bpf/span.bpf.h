@@ -141,8 +141,8 @@ static __always_inline void span_read(struct pkbpf_span_reading *at, struct task
 	span_read_counts(at, task);
 }
 
-/* How far this CPU's copy of a per-CPU variable is from the address that the kernel keeps of it; see
- * add_cpu() in resource.bpf.c. 0: not known. */
+/* How far this CPU's copy of a per-CPU variable is from the address that the kernel keeps of it;
+ * see add_cpu() in resource.bpf.c. 0: not known. */
 static __always_inline __u64 span_cpu_offset(void)
 {
 	__u32 zero = 0;

@@ -107,45 +107,6 @@ static void drop_one_sided(struct comparison *comparison)
 	comparison->rows.count = count;
 }
 
-/* A sampled allocation that lives for long is in each slice: their scatter says nothing of live
- * functions. Where both sides know the places of allocation, those stand for them. */
-static void drop_live_functions(struct comparison *comparison)
-{
-	size_t count = 0;
-
-	if (!comparison->sides[DIFF_BASE]->has_level[DIFF_PLACE] ||
-	    !comparison->sides[DIFF_NEW]->has_level[DIFF_PLACE])
-		return;
-	array_foreach(&comparison->rows, row)
-		if (row->key.kind != PKBPF_PROFILE_LIVE ||
-		    (row->key.level != DIFF_SELF && row->key.level != DIFF_TOTAL))
-			comparison->rows.items[count++] = *row;
-	comparison->rows.count = count;
-}
-
-static bool add_place_rows(struct comparing *comparing)
-{
-	struct comparison *comparison = comparing->comparison;
-
-	if (!(comparison->kinds_mask & 1U << PKBPF_PROFILE_LIVE) ||
-	    !comparison->sides[DIFF_BASE]->has_level[DIFF_PLACE] ||
-	    !comparison->sides[DIFF_NEW]->has_level[DIFF_PLACE])
-		return true;
-	for (int side = 0; side < DIFF_SIDES; side++)
-		array_foreach(&comparing->places[side].items, place) {
-			struct diff_row *row;
-
-			if (side != DIFF_BASE &&
-			    hash_map_find(&comparing->places[DIFF_BASE].index, place->name))
-				continue;
-			row = array_add(&comparison->rows);
-			if (!row)
-				return false;
-			row->key = (struct diff_key){PKBPF_PROFILE_LIVE, DIFF_PLACE, place->name};
-		}
-	return true;
-}
-
 static bool add_region_row(struct comparison *comparison, enum diff_level level, uint32_t name)
 {
 	struct diff_row *row = array_add(&comparison->rows);
@@ -539,7 +500,7 @@ static int find_rows(struct comparison *comparison, struct error *error)
 	if (!add_rows(comparison, base, NULL) || !add_rows(comparison, new, base))
 		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	drop_one_sided(comparison);
-	drop_live_functions(comparison);
+	place_rows_replace_functions(comparison);
 	if (!add_region_values(comparison))
 		return error_set(error, ENOMEM, "cannot compare: out of memory");
 	return 0;
@@ -575,7 +536,7 @@ int comparison_init(struct comparison *comparison, const struct measurement *bas
 			comparing.whole_error[i][kind] =
 				whole_error(comparing.resampling[i], comparison->sides[i], kind);
 	}
-	if (!err && !add_place_rows(&comparing))
+	if (!err && !place_rows_add(comparison, comparing.places))
 		err = error_set(error, ENOMEM, "cannot compare: out of memory");
 	if (!err)
 		judge_all(&comparing);

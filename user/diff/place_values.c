@@ -71,3 +71,42 @@ void place_values_compare(const struct place_values values[DIFF_SIDES], uint32_t
 		};
 	}
 }
+
+/* ---- rows ---- */
+
+static bool both_have_places(const struct comparison *comparison)
+{
+	return comparison->sides[DIFF_BASE]->has_level[DIFF_PLACE] &&
+	       comparison->sides[DIFF_NEW]->has_level[DIFF_PLACE];
+}
+
+void place_rows_replace_functions(struct comparison *comparison)
+{
+	size_t count = 0;
+
+	if (!both_have_places(comparison))
+		return;
+	array_foreach(&comparison->rows, row)
+		if (row->key.kind != PKBPF_PROFILE_LIVE ||
+		    (row->key.level != DIFF_SELF && row->key.level != DIFF_TOTAL))
+			comparison->rows.items[count++] = *row;
+	comparison->rows.count = count;
+}
+
+bool place_rows_add(struct comparison *comparison, const struct place_values values[DIFF_SIDES])
+{
+	if (!(comparison->kinds_mask & 1U << PKBPF_PROFILE_LIVE) || !both_have_places(comparison))
+		return true;
+	for (int side = 0; side < DIFF_SIDES; side++)
+		array_foreach(&values[side].items, place) {
+			struct diff_row *row;
+
+			if (side != DIFF_BASE && find(&values[DIFF_BASE], place->name))
+				continue;
+			row = array_add(&comparison->rows);
+			if (!row)
+				return false;
+			row->key = (struct diff_key){PKBPF_PROFILE_LIVE, DIFF_PLACE, place->name};
+		}
+	return true;
+}

@@ -28,4 +28,10 @@ void place_values_done(struct place_values *values);
 void place_values_compare(const struct place_values values[DIFF_SIDES], uint32_t name,
 			  struct diff_amount ret_sides[DIFF_SIDES]);
 
+/* A sampled allocation that lives for long is in each slice: their scatter says nothing of live
+ * functions. Drops those where both sides know the places of allocation, which stand for them. */
+void place_rows_replace_functions(struct comparison *comparison);
+/* Adds a row for each name of either side, where both know their places. false: out of memory. */
+bool place_rows_add(struct comparison *comparison, const struct place_values values[DIFF_SIDES]);
+
 #endif

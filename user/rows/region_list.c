@@ -235,10 +235,10 @@ static void share_energy(struct region_list *list, const struct profile *profile
 	if (!figures->energy_ns || !machine.known || !machine.busy_ns)
 		return;
 	for (size_t i = 0; i < list->count; i++)
-		list->lines[i].energy_mj = human_whole(
-			(double)figures->energy_uj / 1000 *
-			row_ratio((double)list->lines[i].sums.part_ns[PKBPF_WAIT_NONE],
-				  (double)machine.busy_ns));
+		list->lines[i].energy_mj =
+			human_whole((double)figures->energy_uj / 1000 *
+				    row_ratio((double)list->lines[i].sums.part_ns[PKBPF_WAIT_NONE],
+					      (double)machine.busy_ns));
 }
 
 struct waiting {

@@ -43,7 +43,7 @@ struct region_line {
 	double items_per_second;	 /* items / wall time in the region; 0: no items */
 	/* Of the machine's, by the share of the time on a CPU; 0: not known. */
 	uint64_t energy_mj;
-	struct region_heap heap;	 /* with regions inside; 0 without allocations of regions */
+	struct region_heap heap; /* with regions inside; 0 without allocations of regions */
 };
 
 struct region_list {		   /* zero-initialised: empty */

@@ -106,7 +106,8 @@ static void memory(void)
 		char *some;
 
 		PKBPF_REGION("grow");
-		some = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		some = mmap(NULL, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			    0);
 		memset(some, 1, 4 << 20);
 		{
 			PKBPF_REGION_ITEMS("swing", 1);
