@@ -71,7 +71,7 @@ async function loadLanes() {
 
 function laneNote() {
 	const left = largestOf(lanes.windows.map((window) => window.left)) + Math.max(0, lanes.known.size - lanes.shown.length);
-	const parts = [`Sums by window: a history has no single events. ${view.lanes === "thread" ? "A lane is as high as one thread." : "Each lane has its own scale, its peak is at the right."}`];
+	const parts = [`A history keeps sums by slice: a click tells no stack, waker or lock holder of a moment; record with --trace for those. ${view.lanes === "thread" ? "A lane is as high as one thread." : "Each lane has its own scale, its peak is at the right."}`];
 	if (!lanes.hasWaits) parts.push("Waits were not recorded (events = offcpu): only on-CPU and run queue are known.");
 	else if (view.lanes !== "thread") parts.push("Sleep is in words only.");
 	if (left) parts.push(`The ${lanes.shown.length} most active are shown.`);
