@@ -183,8 +183,15 @@ static __always_inline void span_read_memory(struct pkbpf_span_reading *at,
 	if (!mm)
 		return;
 	at->rss_pages = rss_pages(mm);
-	if (!bpf_core_field_exists(mm->rss_stat[0].counters))
+	if (!bpf_core_field_exists(mm->rss_stat[0].counters)) {
+		struct task_struct___before_6_2 *old = (void *)task;
+
+		if (bpf_core_field_exists(old->rss_stat.count))
+			at->rss_pages += BPF_CORE_READ(old, rss_stat.count[RSS_FILE]) +
+					 BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS]) +
+					 BPF_CORE_READ(old, rss_stat.count[RSS_SHARED]);
 		return;
+	}
 	offset = span_cpu_offset();
 	if (!offset)
 		return;

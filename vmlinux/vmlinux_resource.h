@@ -17,6 +17,15 @@ struct mm_struct___before_6_2 {
 	struct mm_rss_stat___before_6_2 rss_stat;
 };
 
+/* Counted of the thread, and added to the process's later. */
+struct task_rss_stat___before_6_2 {
+	int count[4];
+};
+
+struct task_struct___before_6_2 {
+	struct task_rss_stat___before_6_2 rss_stat;
+};
+
 struct cpuacct {
 	struct cgroup_subsys_state css;
 	u64 *cpuusage; /* per CPU */

@@ -29,6 +29,13 @@
 #include <malloc.h>
 #endif
 
+/* Strict C hides it. */
+#ifdef O_CLOEXEC
+#define PKBPF_O_CLOEXEC_ O_CLOEXEC
+#else
+#define PKBPF_O_CLOEXEC_ 02000000
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -41,7 +48,8 @@ struct pkbpf_memory {
 	unsigned long long swap;
 	unsigned long long heap_used; /* allocated by malloc and not freed */
 	unsigned long long heap_free; /* freed, and still held by the allocator */
-	int has_heap;		      /* 0: an allocator other than glibc's 2.33 or newer */
+	int has_private;	      /* 0: the kernel does not tell private_rss */
+	int has_heap;		      /* 0: an allocator other than that of glibc 2.33 or newer */
 };
 
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || (__GLIBC__ == 2 && __GLIBC_MINOR__ >= 33))
@@ -59,7 +67,7 @@ static inline int pkbpf_snapshot_read_(const char *path, const char *const *name
 	char line[256], block[512];
 	size_t used = 0;
 	ssize_t size = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+	int fd = open(path, O_RDONLY | PKBPF_O_CLOEXEC_), err = 0;
 
 	if (fd < 0)
 		return -errno;
@@ -109,10 +117,11 @@ static inline int pkbpf_snapshot(struct pkbpf_memory *memory)
 	int err = pkbpf_snapshot_read_("/proc/self/status", of_status, status_sums, 3);
 
 	memset(memory, 0, sizeof(*memory));
-	if (!err)
-		err = pkbpf_snapshot_read_("/proc/self/smaps_rollup", of_pages, page_sums, 3);
 	if (err)
 		return err;
+	/* Kernels without CONFIG_PROC_PAGE_MONITOR have none. */
+	memory->has_private =
+		pkbpf_snapshot_read_("/proc/self/smaps_rollup", of_pages, page_sums, 3) == 0;
 	/* The kernel's sum lacks what each CPU has not yet added. */
 	memory->rss = exact ? exact : rss;
 	memory->peak_rss = peak > memory->rss ? peak : memory->rss;
@@ -124,7 +133,8 @@ static inline int pkbpf_snapshot(struct pkbpf_memory *memory)
 
 		memory->heap_used = heap.uordblks + heap.hblkhd;
 		memory->heap_free = heap.fordblks;
-		memory->has_heap = 1;
+		/* Beside another allocator glibc's has nothing. */
+		memory->has_heap = heap.arena + heap.hblkhd > 0;
 	}
 #endif
 	return 0;

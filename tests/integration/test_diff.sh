@@ -31,7 +31,11 @@ cat >hold.py <<-'PROGRAM'
 	kept = cache(int(sys.argv[1])), table(60)
 PROGRAM
 for count in 20 60; do
-	"$pkbpf" -q --alloc -e alloc,live -o "hold$count.pkbpf" -- "$python" hold.py "$count" >said 2>&1 || fail "status $?: $(cat said)"
+	# A process that ends later has places in a later slice.
+	# shellcheck disable=SC2016 # the inner shell expands
+	"$pkbpf" -q --alloc -e alloc,live --slice 200ms -o "hold$count.pkbpf" -- \
+		sh -c '"$0" hold.py "$1"; "$0" -c "import time; x = [bytearray(3000) for _ in range(500)]; time.sleep(0.5)"' "$python" "$count" >said 2>&1 \
+		|| fail "status $?: $(cat said)"
 done
 "$pkbpf" diff -q hold20.pkbpf hold60.pkbpf -o hold.json -o hold.txt --fail-if 'live.place[cache (hold.py)]>+100%' \
 	--fail-if 'live.place[table (hold.py)]>+20%' >said 2>&1

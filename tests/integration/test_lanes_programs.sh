@@ -30,7 +30,7 @@ for ((i = 0; i < 6; i++)); do
 	} >"build/part$i.c"
 done
 printf 'all: %s\n%%.o: %%.c\n\tgcc -O2 -c $< -o $@\n' "$(printf 'part%d.o ' 0 1 2 3 4 5)" >build/Makefile
-if command -v make gcc >/dev/null; then
+if command -v make >/dev/null && command -v gcc >/dev/null; then
 	record "${kinds[@]}" -o gcc.html -o gcc.events.txt -- make -C build -j 2 && compare gcc
 else
 	not_checked "there is no make or no gcc"

@@ -15,16 +15,6 @@
 
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 
-static void forget_run(struct measurement *measurement, uint32_t run)
-{
-	size_t count = 0;
-
-	array_foreach(&measurement->places, place)
-		if (place->run != run)
-			measurement->places.items[count++] = *place;
-	measurement->places.count = count;
-}
-
 /* The samples at the peak were drawn as all of the place were: of the same weight, and each with
  * the same part of the variance. One more or less is a matter of luck. */
 static bool add_place(struct measurement *measurement, const char *text,
@@ -60,7 +50,6 @@ int measure_places(struct measurement *measurement, const struct profile *profil
 	if (!functions)
 		return -ENOMEM;
 	measurement->has_level[DIFF_PLACE] = true;
-	forget_run(measurement, run);
 	array_foreach(&heaps->items, place) {
 		const struct function *function;
 		char name[NAME_BYTES] = "[unknown]";

@@ -6,8 +6,8 @@
 #include "diff/measurement.h"
 #include "profile/profile.h"
 
-/* Those of the slice of a run that ends last are those of the run: earlier ones are
- * forgotten. -ENOMEM. */
+/* Adds those of a slice. A process has places once: in the slice in which it ends, or in the last
+ * one. -ENOMEM. */
 int measure_places(struct measurement *measurement, const struct profile *profile, uint32_t run);
 
 #endif

@@ -108,10 +108,12 @@ static double rss_growth_of(const struct region_line *line)
 	return (double)line->sums.rss_growth_kib * 1024;
 }
 
-/* Of regions without items: per region. */
+/* Of regions without items: per region. Items of those by number are not of those that were read.
+ */
 static double item_growth_of(const struct region_line *line)
 {
-	uint64_t parts = line->sums.items ? line->sums.items : line->sums.rss_readings;
+	bool all_read = line->sums.rss_readings == line->sums.count;
+	uint64_t parts = line->sums.items && all_read ? line->sums.items : line->sums.rss_readings;
 
 	return rss_growth_of(line) / (double)parts;
 }
@@ -144,7 +146,8 @@ static const struct region_figure region_figures[] = {
 	{"rss_growth", FIGURE_SIGNED_BYTES, "growth of RSS from begin to end, of all",
 	 rss_growth_of, .of_memory = true, .adds_up = true},
 	{"rss_growth_per_item", FIGURE_SIGNED_BYTES,
-	 "growth of RSS per item, or without any per region", item_growth_of, .of_memory = true},
+	 "growth of RSS per item; per region without any, or where some are begun by number",
+	 item_growth_of, .of_memory = true},
 };
 
 static const char *without_question(const char *text)

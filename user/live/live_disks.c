@@ -31,8 +31,7 @@ static struct disk difference(const struct disk_reading *now, const struct disk_
 	struct disk disk = {.of_ns = passed_ns};
 
 	if (!begin || now->reads < begin->reads || now->writes < begin->writes ||
-	    now->read_bytes < begin->read_bytes || now->written_bytes < begin->written_bytes ||
-	    now->busy_ms < begin->busy_ms || now->queue_ms < begin->queue_ms)
+	    now->read_bytes < begin->read_bytes || now->written_bytes < begin->written_bytes)
 		begin = &none;
 	_Static_assert(sizeof(disk.name) == sizeof(now->name), "both are the kernel's");
 	memcpy(disk.name, now->name, sizeof(disk.name));
@@ -40,8 +39,9 @@ static struct disk difference(const struct disk_reading *now, const struct disk_
 	disk.writes = now->writes - begin->writes;
 	disk.read_bytes = now->read_bytes - begin->read_bytes;
 	disk.written_bytes = now->written_bytes - begin->written_bytes;
-	disk.queue_ns = (now->queue_ms - begin->queue_ms) * NS_PER_MS;
-	disk.busy_ns = (now->busy_ms - begin->busy_ms) * NS_PER_MS;
+	/* These begin again at 2^32 ms. */
+	disk.queue_ns = (uint32_t)(now->queue_ms - begin->queue_ms) * NS_PER_MS;
+	disk.busy_ns = (uint32_t)(now->busy_ms - begin->busy_ms) * NS_PER_MS;
 	/* The kernel counts in ticks. */
 	if (disk.busy_ns > passed_ns)
 		disk.busy_ns = passed_ns;
@@ -59,14 +59,17 @@ struct disk_list live_disks_cut(struct live_disks *disks, uint64_t now_ns)
 		return list;
 	now = calloc(DISKS_MAX, sizeof(*now));
 	count = now ? disk_stats_read(disks->root, now) : 0;
-	for (size_t i = 0; i < count; i++) {
+	/* What cannot be read now belongs to the next interval. */
+	if (!count)
+		return list;
+	/* Without a begin, what was counted since the machine started is of no interval. */
+	for (size_t i = 0; i < count && disks->count; i++) {
 		struct disk disk = difference(&now[i], begin_of(disks, now[i].name), passed_ns);
 
 		if (disk_list_add(&list, &disk))
 			break;
 	}
-	if (now)
-		memcpy(disks->begin, now, count * sizeof(*now));
+	memcpy(disks->begin, now, count * sizeof(*now));
 	disks->count = count;
 	disks->begin_ns = now_ns;
 	return list;

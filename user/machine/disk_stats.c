@@ -11,7 +11,6 @@
 
 /* Whatever the device's own. */
 #define SECTOR_BYTES 512
-#define FIELDS	     9
 
 /* Names are those of drivers; no path is made of others. */
 static bool is_name(const char *name)
@@ -24,7 +23,7 @@ static bool parse_line(const char *line, struct disk_reading *ret_disk)
 	struct disk_reading disk = {.name = ""};
 
 	/* Requests, merged ones, sectors and time of reads, then of writes; requests at the moment;
-	 * time with requests, and that of all requests. */
+	 * time with requests, and the times of each request together. */
 	if (sscanf(line,
 		   "%*u %*u %31s %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64 " %*u %" SCNu64
 		   " %*u %*u %" SCNu64 " %" SCNu64,
@@ -38,42 +37,38 @@ static bool parse_line(const char *line, struct disk_reading *ret_disk)
 	return true;
 }
 
-size_t disk_stats_parse(const char *text, struct disk_reading ret_disks[DISKS_MAX])
+size_t disk_stats_parse(const char *text, bool (*is_wanted)(const char *root, const char *name),
+			const char *root, struct disk_reading ret_disks[DISKS_MAX])
 {
 	size_t count = 0;
 
 	while (*text && count < DISKS_MAX) {
 		const char *end = strchrnul(text, '\n');
+		struct disk_reading *disk = &ret_disks[count];
 		char line[512];
 
 		snprintf(line, sizeof(line), "%.*s", (int)(end - text), text);
-		if (end - text < (ptrdiff_t)sizeof(line) && parse_line(line, &ret_disks[count]))
+		if (end - text < (ptrdiff_t)sizeof(line) && parse_line(line, disk) &&
+		    (disk->reads || disk->writes || disk->busy_ms) &&
+		    (!is_wanted || is_wanted(root, disk->name)))
 			count++;
 		text = *end ? end + 1 : end;
 	}
 	return count;
 }
 
-static bool is_partition(const char *root, const char *name)
+static bool is_disk(const char *root, const char *name)
 {
 	char path[SYSFS_PATH_SIZE];
 	uint64_t number;
 
 	snprintf(path, sizeof(path), "/sys/class/block/%s/partition", name);
-	return sysfs_u64(root, path, &number);
+	return !sysfs_u64(root, path, &number);
 }
 
 size_t disk_stats_read(const char *root, struct disk_reading ret_disks[DISKS_MAX])
 {
 	_cleanup_free_ char *text = sysfs_text(root, "/proc/diskstats");
-	size_t count = text ? disk_stats_parse(text, ret_disks) : 0, kept = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct disk_reading *disk = &ret_disks[i];
-
-		if ((disk->reads || disk->writes || disk->busy_ms) &&
-		    !is_partition(root, disk->name))
-			ret_disks[kept++] = *disk;
-	}
-	return kept;
+	return text ? disk_stats_parse(text, is_disk, root, ret_disks) : 0;
 }

@@ -150,7 +150,8 @@ void aggregator_heap_task(struct aggregator *aggregator, const struct task_view 
 		return;
 	process = process_table_find(aggregator->processes, task->pid);
 	if (process)
-		heap_forget(aggregator->heap, process->id);
+		heap_forget(aggregator->heap, process->id,
+			    process_table_now_ns(aggregator->processes));
 }
 
 static void keep_stack_of(void *context, const struct heap_site *site,

@@ -82,6 +82,37 @@ static void a_disk_that_was_replaced_counts_from_the_beginning(void **state)
 	array_free(&list.items);
 }
 
+/* 4,294,967,295 ms are followed by 0. */
+static void times_begin_again_at_32_bits(void **state)
+{
+	struct disk_list list;
+
+	temp_tree_file(&tree, "proc/diskstats",
+		       "8 0 sda 100 0 800 0 20 0 160 0 0 4294967196 4294966296\n");
+	list = live_disks_cut(&disks, 2 * SECOND);
+	array_free(&list.items);
+	temp_tree_file(&tree, "proc/diskstats", "8 0 sda 101 0 808 0 20 0 160 0 0 100 1000\n");
+	list = live_disks_cut(&disks, 3 * SECOND);
+	assert_int_equal(list.items.items[0].reads, 1);
+	assert_int_equal(list.items.items[0].busy_ns, SECOND / 5);
+	assert_int_equal(list.items.items[0].queue_ns, 2 * SECOND);
+	array_free(&list.items);
+}
+
+static void what_cannot_be_read_is_in_the_next_interval(void **state)
+{
+	struct disk_list list;
+
+	temp_tree_file(&tree, "proc/diskstats", "");
+	list = live_disks_cut(&disks, 2 * SECOND);
+	assert_int_equal(list.items.count, 0);
+	temp_tree_file(&tree, "proc/diskstats", "8 0 sda 110 0 880 0 25 0 200 0 0 6000 10000\n");
+	list = live_disks_cut(&disks, 3 * SECOND);
+	assert_int_equal(list.items.items[0].reads, 10);
+	assert_true(disk_busy_percent(&list.items.items[0]) == 50);
+	array_free(&list.items);
+}
+
 static void without_a_begin_there_is_nothing(void **state)
 {
 	static struct live_disks unused;
@@ -114,6 +145,9 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_disk_that_was_replaced_counts_from_the_beginning,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(times_begin_again_at_32_bits, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_in_the_next_interval, setup,
+						teardown),
 		cmocka_unit_test(without_a_begin_there_is_nothing),
 		cmocka_unit_test(intervals_add_up_by_name),
 	};

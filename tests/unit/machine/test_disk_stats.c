@@ -18,11 +18,11 @@ static struct disk_reading disks[DISKS_MAX];
 static void columns_are_those_of_the_kernel(void **state)
 {
 	static const char text[] =
-		"   7       0 loop0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"   7       0 loop0 1 0 8 0 0 0 0 0 0 0 0\n"
 		" 254       0 vda 126 5 1208 40 2025 9 1756504 800 3 668 7358 1 2 3 4 5 6\n"
 		" 259       1 nvme0n1 1 0 8 0 2 0 16 0 0 12 13\n";
 
-	assert_int_equal(disk_stats_parse(text, disks), 3);
+	assert_int_equal(disk_stats_parse(text, NULL, "", disks), 3);
 	assert_string_equal(disks[1].name, "vda");
 	assert_int_equal(disks[1].reads, 126);
 	assert_int_equal(disks[1].read_bytes, 1208 * 512);
@@ -42,9 +42,9 @@ static void what_is_no_line_is_left_out(void **state)
 				   "x y sdb 1 0 8 0 2 0 16 0 0 12 13\n"
 				   "8 0 sdc 1 0 8 0 2 0 16 0 0 12 13";
 
-	assert_int_equal(disk_stats_parse(text, disks), 1);
+	assert_int_equal(disk_stats_parse(text, NULL, "", disks), 1);
 	assert_string_equal(disks[0].name, "sdc");
-	assert_int_equal(disk_stats_parse("", disks), 0);
+	assert_int_equal(disk_stats_parse("", NULL, "", disks), 0);
 }
 
 static void a_line_without_an_end_is_none(void **state)
@@ -52,7 +52,7 @@ static void a_line_without_an_end_is_none(void **state)
 	static char text[2000];
 
 	snprintf(text, sizeof(text), "8 0 sdc 1 0 8 0 2 0 16 0 0 12 13 %01900d", 1);
-	assert_int_equal(disk_stats_parse(text, disks), 0);
+	assert_int_equal(disk_stats_parse(text, NULL, "", disks), 0);
 }
 
 static void more_disks_than_there_is_room_for_are_left_out(void **state)
@@ -63,7 +63,7 @@ static void more_disks_than_there_is_room_for_are_left_out(void **state)
 	for (int i = 0; i < DISKS_MAX + 9; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "8 %d sd%d 1 0 8 0 2 0 16 0 0 12 13\n", i, i);
-	assert_int_equal(disk_stats_parse(text, disks), DISKS_MAX);
+	assert_int_equal(disk_stats_parse(text, NULL, "", disks), DISKS_MAX);
 }
 
 static void partitions_and_disks_that_did_nothing_are_no_disks(void **state)

@@ -115,7 +115,7 @@ static void exec_leaves_nothing_alive(void **state)
 	struct heap *heap = *state;
 
 	add(heap, 1, 10, 0x1000, 1);
-	heap_forget(heap, 1);
+	heap_forget(heap, 1, 0);
 	assert_int_equal(alive(heap, 1), 0);
 	assert_int_equal(site_of(heap, 1, 10)->live.samples, 0);
 	assert_int_equal(site_of(heap, 1, 10)->born.samples, 1);
@@ -166,6 +166,17 @@ static void the_peak_keeps_its_sites(void **state)
 	assert_int_equal(site_of(heap, 1, 11)->bytes_at_peak, 0);
 }
 
+/* What was held until an exec counts for that time. */
+static void the_mean_has_the_time_before_an_exec(void **state)
+{
+	struct heap *heap = *state;
+
+	add(heap, 1, 10, 16, 100);
+	heap_forget(heap, 1, 300);
+	assert_int_equal(heap_level(heap, 1, 500).bytes, 0);
+	assert_int_equal(heap_level(heap, 1, 500).mean_bytes, 500);
+}
+
 static double born_and_alive(const struct heap_site *site)
 {
 	double sum = 0;
@@ -205,6 +216,7 @@ int main(void)
 		TEST(exec_leaves_nothing_alive),
 		TEST(a_removed_process_leaves_the_others),
 		TEST(the_peak_keeps_its_sites),
+		TEST(the_mean_has_the_time_before_an_exec),
 		TEST(generations_grow_with_the_run),
 	};
 

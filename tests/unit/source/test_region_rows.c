@@ -235,16 +235,21 @@ static void a_slice_has_the_longest_of_its_own(void **state)
 	add_row(1, ALIVE, "late", PKBPF_NO_ROW);
 	leave(0, 5000);
 	leave(1, 3000);
+	table[0].rss_max_pages = table[1].rss_max_pages = 50;
 	drain();
 	/* It ends between the last record of a slice and the begin of the next one. */
 	leave(1, 9000);
+	table[1].rss_max_pages = 60;
 	region_rows_begin_slice(&rows);
 	assert_int_equal(table[0].max_ns, 0);
+	assert_int_equal(table[0].rss_max_pages, 0);
 	leave(0, 2000);
 	drain();
 	assert_int_equal(record_at(0).record->max_ns, 2000);
 	assert_int_equal(record_at(1).record->count, 1);
 	assert_int_equal(record_at(1).record->max_ns, 9000);
+	assert_int_equal(record_at(0).record->rss_max_kib, 0);
+	assert_int_equal(record_at(1).record->rss_max_kib, 60 * sysconf(_SC_PAGESIZE) / 1024);
 }
 
 static void each_kind_of_news_makes_a_record(void **state)

@@ -88,6 +88,16 @@ static void add(uint64_t *total, uint64_t more)
 		*total = UINT64_MAX;
 }
 
+/* Within what bytes can say. */
+static void add_growth(int64_t *total, int64_t more)
+{
+	const int64_t most = INT64_MAX / 1024;
+
+	if (__builtin_add_overflow(*total, more, total))
+		*total = more < 0 ? -most : most;
+	*total = *total > most ? most : *total < -most ? -most : *total;
+}
+
 /* Before the counts are added: who has none has no limit either. */
 static void add_over(struct region_sums *into, const struct region_sums *more)
 {
@@ -127,9 +137,7 @@ static void region_sums_add(struct region_sums *into, const struct region_sums *
 	add(&into->rss_sum_kib, more->rss_sum_kib);
 	if (more->rss_max_kib > into->rss_max_kib)
 		into->rss_max_kib = more->rss_max_kib;
-	if (__builtin_add_overflow(into->rss_growth_kib, more->rss_growth_kib,
-				   &into->rss_growth_kib))
-		into->rss_growth_kib = more->rss_growth_kib < 0 ? INT64_MIN : INT64_MAX;
+	add_growth(&into->rss_growth_kib, more->rss_growth_kib);
 }
 
 uint64_t region_sums_undivided_ns(const struct region_sums *sums)

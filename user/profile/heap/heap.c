@@ -323,7 +323,7 @@ int heap_add(struct heap *heap, const struct heap_alloc *alloc)
 	return 0;
 }
 
-void heap_forget(struct heap *heap, uint32_t process)
+void heap_forget(struct heap *heap, uint32_t process, uint64_t time_ns)
 {
 	struct heap_process *found = find_process(heap, process);
 	const struct hash_map_slot *slot;
@@ -335,6 +335,7 @@ void heap_forget(struct heap *heap, uint32_t process)
 		return_block(heap, (uint32_t)slot->value);
 	hash_map_done(&found->blocks);
 	found->blocks = (struct hash_map){0};
+	pass_time(found, time_ns);
 	found->level.bytes = 0;
 	array_foreach(&found->site_list, number) {
 		struct heap_site *site = &heap->sites.items[*number];
@@ -350,7 +351,7 @@ void heap_remove(struct heap *heap, uint32_t process)
 
 	if (!found)
 		return;
-	heap_forget(heap, process);
+	heap_forget(heap, process, 0);
 	array_foreach(&found->site_list, number) {
 		struct heap_site *site = &heap->sites.items[*number];
 

@@ -76,7 +76,7 @@ int heap_add(struct heap *heap, const struct heap_alloc *alloc);
 /* The allocation at this address has ended, unless it is younger. Others are ignored. */
 void heap_end(struct heap *heap, uint32_t process, uint64_t address, uint64_t time_ns);
 /* The memory of the process is gone (exec). Nothing of it counts as alive, or as freed. */
-void heap_forget(struct heap *heap, uint32_t process);
+void heap_forget(struct heap *heap, uint32_t process, uint64_t time_ns);
 
 /* Forgets a process with all its sites. */
 void heap_remove(struct heap *heap, uint32_t process);

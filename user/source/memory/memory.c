@@ -248,6 +248,15 @@ static int memory_poll(struct source *source)
 	return err == -ENOMEM ? err : 0;
 }
 
+static int memory_rest_ms(const struct source *source)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return source->next_look_ns > now_ns
+		       ? (int)((source->next_look_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS)
+		       : 1;
+}
+
 static int memory_cut(struct source *source, _unused_ uint64_t until_ns)
 {
 	struct error error;
@@ -285,6 +294,7 @@ const struct source_ops source_memory = {
 	.end = memory_end,
 	.look = memory_look,
 	.poll = memory_poll,
+	.rest_ms = memory_rest_ms,
 	.cut = memory_cut,
 	.detach = memory_detach,
 	.free = memory_free,

@@ -101,7 +101,8 @@ static void fill(struct pkbpf_event_region *record, const volatile struct pkbpf_
 	record->rss_growth_kib = (int64_t)page_kib() *
 				 (int64_t)take((const volatile uint64_t *)&row->rss_growth_pages,
 					       (uint64_t *)&sent->rss_growth_pages);
-	record->rss_max_kib = page_kib() * row->rss_max_pages;
+	sent->rss_max_pages = row->rss_max_pages;
+	record->rss_max_kib = page_kib() * sent->rss_max_pages;
 	record->limit_ns = row->limit_ns;
 	record->over = take((const volatile uint64_t *)&row->over, (uint64_t *)&sent->over);
 	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS && filled < bucket_count; i++) {
@@ -155,16 +156,21 @@ int region_rows_drain(struct region_rows *rows, uint64_t now_ns, struct event_bu
 	return err;
 }
 
+/* A larger one that came since is the new slice's. */
+static void begin_maximum(const volatile __u64 *maximum, __u64 *sent)
+{
+	__u64 expected = *sent;
+
+	*sent = 0;
+	__atomic_compare_exchange_n((__u64 *)maximum, &expected, 0, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+}
+
 void region_rows_begin_slice(struct region_rows *rows)
 {
 	for (uint32_t i = 0; i < rows->count; i++) {
-		uint64_t *max_ns = (uint64_t *)&rows->rows[i].max_ns,
-			 sent_ns = rows->sent[i].max_ns;
-
-		rows->sent[i].max_ns = 0;
-		/* A larger one that came since is the new slice's. */
-		__atomic_compare_exchange_n(max_ns, &sent_ns, 0, false, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED);
+		begin_maximum(&rows->rows[i].max_ns, &rows->sent[i].max_ns);
+		begin_maximum(&rows->rows[i].rss_max_pages, &rows->sent[i].rss_max_pages);
 	}
 }
 
