@@ -13,6 +13,25 @@ const char *const json_part_keys[PKBPF_WAIT_STATES] = {
 	[PKBPF_WAIT_STOPPED] = "stopped_ns",
 };
 
+static void write_memory(struct json_writer *writer, const struct region_line *line)
+{
+	const struct region_sums *sums = &line->sums;
+
+	if (sums->rss_readings) {
+		json_writer_u64(writer, "rss_mean_bytes", region_line_mean_rss(line));
+		json_writer_u64(writer, "rss_max_bytes", sums->rss_max_kib * 1024);
+		json_writer_i64(writer, "rss_growth_bytes", sums->rss_growth_kib * 1024);
+	}
+	if (line->energy_mj)
+		json_writer_u64(writer, "energy_mj", line->energy_mj);
+	if (!line->heap.allocated_objects && !line->heap.live_objects)
+		return;
+	json_writer_u64(writer, "allocations", line->heap.allocated_objects);
+	json_writer_u64(writer, "allocated_bytes", line->heap.allocated_bytes);
+	json_writer_u64(writer, "live_objects", line->heap.live_objects);
+	json_writer_u64(writer, "live_bytes", line->heap.live_bytes);
+}
+
 static void write_sums(struct json_writer *writer, const struct region_line *line)
 {
 	const struct region_sums *sums = &line->sums;
@@ -49,19 +68,7 @@ static void write_sums(struct json_writer *writer, const struct region_line *lin
 	json_writer_u64(writer, "major_faults", sums->major_faults);
 	json_writer_u64(writer, "read_bytes", sums->read_bytes);
 	json_writer_u64(writer, "written_bytes", sums->written_bytes);
-	if (sums->rss_readings) {
-		json_writer_u64(writer, "rss_mean_bytes", region_line_mean_rss(line));
-		json_writer_u64(writer, "rss_max_bytes", sums->rss_max_kib * 1024);
-		json_writer_i64(writer, "rss_growth_bytes", sums->rss_growth_kib * 1024);
-	}
-	if (line->energy_mj)
-		json_writer_u64(writer, "energy_mj", line->energy_mj);
-	if (!line->heap.allocated_objects && !line->heap.live_objects)
-		return;
-	json_writer_u64(writer, "allocations", line->heap.allocated_objects);
-	json_writer_u64(writer, "allocated_bytes", line->heap.allocated_bytes);
-	json_writer_u64(writer, "live_objects", line->heap.live_objects);
-	json_writer_u64(writer, "live_bytes", line->heap.live_bytes);
+	write_memory(writer, line);
 }
 
 static void write_line(struct json_writer *writer, const struct region_list *list, size_t index)
