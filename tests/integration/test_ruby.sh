@@ -19,7 +19,7 @@ record -e cpu -F 499 --lines -o stacks.folded -- "$ruby" "$here/workload/ruby_sc
 
 begin "methods that die"
 record -e cpu -F 997 -o dying.folded -- "$ruby" "$here/workload/ruby_dying.rb" "${PKBPF_SECONDS:-1}" &&
-	checker "$here/dying_check.py" dying.folded ' \(dying\.rb' '\[python\]' 1 0
+	checker "$here/dying_check.py" dying.folded ' \(dying\.rb' '\[ruby\]|\?' 1 0
 
 begin "waits"
 stolen=$(stolen_us)
@@ -50,7 +50,10 @@ begin "doctor"
 # shellcheck disable=SC2016 # Ruby's, not the shell's
 "$ruby" -e 'puts 1; $stdout.flush; sleep' >started &
 sleeper=$!
-until [ -s started ]; do sleep 0.05; done
+for ((i = 0; i < 200; i++)); do
+	[ ! -s started ] || break
+	sleep 0.05
+done
 "$pkbpf" doctor --pid $sleeper >findings 2>&1
 kill $sleeper
 grep -q 'Ruby 3\.1\..*: its methods are shown in user stacks$' findings || fail "$(cat findings)"

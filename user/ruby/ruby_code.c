@@ -25,15 +25,16 @@ static char *decode_string(const struct pkbpf_ruby_string *string, enum cut_side
 			      is_cut && side == CUT_END ? ELLIPSIS : "");
 }
 
-/* Puts the class before the method's name, which a label ends with: "rescue in block in add". */
-static char *join_name(const char *label, const char *owner, bool is_singleton)
+/* Puts the class before the method's name. The label of code ends with it, as "rescue in block in
+ * add" does; that of a method by define_method or in C is the name, which may have any text. */
+static char *join_name(const char *label, const char *owner, bool is_singleton, bool is_name)
 {
 	size_t owner_size = strlen(owner), label_size = strlen(label), prefix = 0;
 	char *name = malloc(owner_size + label_size + 2), *to = name;
 
 	if (!name)
 		return NULL;
-	for (size_t i = 4; i <= label_size; i++)
+	for (size_t i = 4; i <= label_size && !is_name; i++)
 		if (!memcmp(label + i - 4, " in ", 4))
 			prefix = i;
 	to = mempcpy(to, label, prefix);
@@ -52,7 +53,9 @@ static char *decode_name(const struct pkbpf_event_ruby_code *record)
 	    !record->owner.bytes)
 		return label;
 	owner = decode_string(&record->owner, CUT_START);
-	name = owner ? join_name(label, owner, record->is_singleton) : NULL;
+	name = owner ? join_name(label, owner, record->is_singleton,
+				 record->kind != PKBPF_RUBY_IN_METHOD)
+		     : NULL;
 	free(label);
 	free(owner);
 	return name;

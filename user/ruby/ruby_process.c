@@ -12,6 +12,7 @@
 #define BYTES_BELOW  4096
 #define MOST_FRAMES  (1U << 17)
 #define MOST_ENTRIES 64
+#define MOST_IN_C    64
 #define MOST_NAME    16
 
 struct search {
@@ -153,11 +154,54 @@ static int find_names(const struct search *search, const struct ruby_image *imag
 	return -EPROTO;
 }
 
+static int read_frame(const struct search *search, uint64_t frame,
+		      uint64_t ids[PKBPF_RUBY_FRAME_WORDS], uint64_t *ret_flags)
+{
+	if (search->read(search->context, frame, ids, PKBPF_RUBY_FRAME_WORDS * sizeof(ids[0])) ||
+	    !read_word(search, ids[PKBPF_RUBY_FRAME_ENVIRONMENT], ret_flags))
+		return -EAGAIN;
+	return 0;
+}
+
+static int check_iseq(const struct search *search, uint64_t iseq)
+{
+	uint64_t flags = flags_of(search, iseq), body, label;
+
+	if (PKBPF_RUBY_TYPE(flags) != PKBPF_RUBY_INTERNAL ||
+	    PKBPF_RUBY_KIND(flags) != PKBPF_RUBY_ISEQ ||
+	    !read_word(search, iseq + search->layout->iseq_body, &body) ||
+	    !read_word(search, body + search->layout->body_label, &label))
+		return -EPROTO;
+	flags = flags_of(search, label);
+	return PKBPF_RUBY_TYPE(flags) == PKBPF_RUBY_STRING ? 0 : -EPROTO;
+}
+
+/* Goes inward from the frame below the dummy to the first one with an iseq: where a fiber's block
+ * is in C, the outermost ones have none. */
+static int check_code(const struct search *search, uint64_t innermost, uint64_t outermost)
+{
+	uint64_t ids[PKBPF_RUBY_FRAME_WORDS], flags, magic, frame = outermost;
+
+	for (size_t i = 0; i < MOST_IN_C && frame >= innermost; i++) {
+		if (read_frame(search, frame, ids, &flags))
+			return -EAGAIN;
+		magic = flags & PKBPF_RUBY_MAGIC;
+		if (frame == outermost && magic == PKBPF_RUBY_C_FUNCTION)
+			return -EAGAIN; /* the program has not begun */
+		if (magic == PKBPF_RUBY_DUMMY)
+			return -EAGAIN;
+		if (magic != PKBPF_RUBY_C_FUNCTION && magic != PKBPF_RUBY_C_BLOCK)
+			return check_iseq(search, ids[PKBPF_RUBY_FRAME_ISEQ]);
+		frame -= search->layout->frame_size;
+	}
+	return -EAGAIN;
+}
+
 /* The outermost frame is a dummy without code, the next one runs a file or a block: they do not
  * change while the thread lives. */
 static int check_frames(const struct search *search, uint64_t context)
 {
-	uint64_t words[4], end, frame, ids[PKBPF_RUBY_FRAME_WORDS], flags, body, label;
+	uint64_t words[4], end, frame, ids[PKBPF_RUBY_FRAME_WORDS], flags;
 
 	if (search->read(search->context, context, words, sizeof(words)))
 		return -EAGAIN;
@@ -171,26 +215,11 @@ static int check_frames(const struct search *search, uint64_t context)
 		return -EPROTO;
 	if (end - frame < 2 * search->layout->frame_size)
 		return -EAGAIN;
-	for (uint64_t at = 1; at <= 2; at++) {
-		if (search->read(search->context, end - at * search->layout->frame_size, ids,
-				 sizeof(ids)) ||
-		    !read_word(search, ids[PKBPF_RUBY_FRAME_ENVIRONMENT], &flags))
-			return -EAGAIN;
-		if (!(flags & PKBPF_RUBY_IS_LOCAL) && at == 1)
-			return -EPROTO;
-		if (((flags & PKBPF_RUBY_MAGIC) == PKBPF_RUBY_DUMMY) != (at == 1))
-			return at == 1 ? -EPROTO : -EAGAIN;
-	}
-	if ((flags & PKBPF_RUBY_MAGIC) == PKBPF_RUBY_C_FUNCTION)
-		return -EAGAIN; /* the program has not begun */
-	flags = flags_of(search, ids[PKBPF_RUBY_FRAME_ISEQ]);
-	if (PKBPF_RUBY_TYPE(flags) != PKBPF_RUBY_INTERNAL ||
-	    PKBPF_RUBY_KIND(flags) != PKBPF_RUBY_ISEQ ||
-	    !read_word(search, ids[PKBPF_RUBY_FRAME_ISEQ] + search->layout->iseq_body, &body) ||
-	    !read_word(search, body + search->layout->body_label, &label))
+	if (read_frame(search, end - search->layout->frame_size, ids, &flags))
+		return -EAGAIN;
+	if (!(flags & PKBPF_RUBY_IS_LOCAL) || (flags & PKBPF_RUBY_MAGIC) != PKBPF_RUBY_DUMMY)
 		return -EPROTO;
-	flags = flags_of(search, label);
-	return PKBPF_RUBY_TYPE(flags) == PKBPF_RUBY_STRING ? 0 : -EPROTO;
+	return check_code(search, frame, end - 2 * search->layout->frame_size);
 }
 
 /* The thread-local variable that has the context of the running code. */

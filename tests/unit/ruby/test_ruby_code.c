@@ -41,7 +41,9 @@ static void names_are_those_of_backtraces(void **state)
 		{PKBPF_RUBY_PLAIN, false, "A", "<main>", "<main>"},
 		{PKBPF_RUBY_PLAIN, false, "", "block in <class:A>", "block in <class:A>"},
 		{PKBPF_RUBY_BY_BLOCK, false, "A", "made", "A#made"},
+		{PKBPF_RUBY_BY_BLOCK, false, "A", "puts it in cart", "A#puts it in cart"},
 		{PKBPF_RUBY_BY_C, false, "Array", "each", "Array#each"},
+		{PKBPF_RUBY_BY_C, false, "A", "made in C", "A#made in C"},
 		{PKBPF_RUBY_BY_C, true, "Math", "sqrt", "Math.sqrt"},
 	};
 

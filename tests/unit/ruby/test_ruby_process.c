@@ -63,6 +63,30 @@ static void waits_for_an_interpreter_that_starts(void **state)
 	assert_int_equal(process.slots[0], 0);
 }
 
+/* A fiber's block in C: its outermost frame has an ifunc. */
+static void looks_inward_from_blocks_in_c(void **state)
+{
+	static struct fake_ruby fake;
+	struct pkbpf_python_process process;
+	int64_t frame;
+
+	(void)state;
+	fake_ruby_init(&fake, 1);
+	frame = fake_ruby_frame(&fake, 2, PKBPF_RUBY_C_BLOCK);
+	fake_ruby_put(&fake, frame + 8 * PKBPF_RUBY_FRAME_ISEQ, FAKE_RUBY_BASE);
+	assert_int_equal(find(&fake, &process), -EAGAIN);
+	frame = fake_ruby_frame(&fake, 3, PKBPF_RUBY_C_FUNCTION);
+	fake_ruby_put(&fake, frame + 8 * PKBPF_RUBY_FRAME_ISEQ, 0);
+	fake_ruby_point(&fake, FAKE_RUBY_CONTEXT + PKBPF_RUBY_CONTEXT_FRAME, (uint64_t)frame);
+	assert_int_equal(find(&fake, &process), -EAGAIN);
+	frame = fake_ruby_frame(&fake, 4, 0x22220001);
+	fake_ruby_point(&fake, FAKE_RUBY_CONTEXT + PKBPF_RUBY_CONTEXT_FRAME, (uint64_t)frame);
+	assert_int_equal(find(&fake, &process), 0);
+	assert_int_equal(process.slots[0], FAKE_RUBY_SLOT);
+	fake_ruby_put(&fake, frame + 8 * PKBPF_RUBY_FRAME_ISEQ, FAKE_RUBY_BASE);
+	assert_int_equal(find(&fake, &process), -EPROTO);
+}
+
 /* What another version might have at these places. */
 static void refuses_memory_of_another_layout(void **state)
 {
@@ -105,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_slot_names_and_variables),
 		cmocka_unit_test(waits_for_an_interpreter_that_starts),
+		cmocka_unit_test(looks_inward_from_blocks_in_c),
 		cmocka_unit_test(refuses_memory_of_another_layout),
 	};
 
