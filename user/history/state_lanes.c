@@ -78,6 +78,7 @@ static void move_to_others(struct state_lanes *lanes, size_t first)
 			for (size_t k = 0; k < LANE_STATES; k++)
 				lanes->others.values[j][k] += lane->values[j][k];
 		free(lane->values);
+		free(lane->regions);
 		lanes->others_count++;
 	}
 	if (first < lanes->lanes.count)
@@ -198,7 +199,9 @@ static bool add_row(struct reading *reading, const struct resource_row *row)
 		if (i <= LANE_STATE_UNINTERRUPTIBLE)
 			lane->active_ns += values[i];
 	}
-	return true;
+	return lane == &reading->lanes->others ||
+	       lane_regions_put(&lane->regions, STATE_LANES_POINTS_MAX, point,
+				reading->lanes->region_names, &row->region) == 0;
 }
 
 static int add_profile(struct reading *reading, const struct profile *profile)
@@ -210,6 +213,7 @@ static int add_profile(struct reading *reading, const struct profile *profile)
 	int err;
 
 	point->shed_steps = info->shed_steps;
+	point->regions_ns = info->regions_ns;
 	memcpy(point->shed, info->shed, sizeof(point->shed));
 	results_init(&results, profile, reading->lanes->by);
 	err = results_rows(&results, &rows);
@@ -284,7 +288,10 @@ int state_lanes_read(struct store *store, const struct history_range *range,
 	struct store_windows windows;
 	int err;
 
-	*ret_lanes = (struct state_lanes){.by = by, .others = {.name = "others"}};
+	*ret_lanes = (struct state_lanes){
+		.by = by, .others = {.name = "others"}, .region_names = string_pool_new()};
+	if (!ret_lanes->region_names)
+		return error_set(error, ENOMEM, "cannot read the history: %s", strerror(ENOMEM));
 	err = history_windows(store, range, STATE_LANES_POINTS_MAX, &windows, error);
 	if (err < 0)
 		return err;
@@ -321,7 +328,8 @@ static void write_values(const struct state_lanes *lanes, const struct state_lan
 	}
 }
 
-static void write_lane(const struct state_lanes *lanes, const struct state_lane *lane, FILE *out)
+static void write_lane(const struct state_lanes *lanes, const struct state_lane *lane,
+		       struct lane_region_names *names, FILE *out)
 {
 	fputs("{\"name\":", out);
 	escape_json(out, lane->name);
@@ -335,7 +343,9 @@ static void write_lane(const struct state_lanes *lanes, const struct state_lane 
 	}
 	fprintf(out, ",\"active_ns\":%" PRIu64 ",\"values\":[", lane->active_ns);
 	write_values(lanes, lane, out);
-	fputs("]}", out);
+	fputc(']', out);
+	lane_regions_write(lane->regions, lanes->points.count, names, out);
+	fputc('}', out);
 }
 
 static void write_points(const struct state_lanes *lanes, FILE *out)
@@ -349,6 +359,10 @@ static void write_points(const struct state_lanes *lanes, FILE *out)
 	array_foreach(&lanes->points, point)
 		fprintf(out, "%s%" PRIu64, point == lanes->points.items ? "" : ",",
 			point->covered_ns);
+	fputs("],\"regions_ns\":[", out);
+	array_foreach(&lanes->points, point)
+		fprintf(out, "%s%" PRIu64, point == lanes->points.items ? "" : ",",
+			point->regions_ns);
 	fputs("],\"left_out\":[", out);
 	array_foreach(&lanes->points, point) {
 		fputs(point == lanes->points.items ? "" : ",", out);
@@ -362,6 +376,8 @@ static void write_points(const struct state_lanes *lanes, FILE *out)
 
 void state_lanes_write_json(struct state_lanes *lanes, size_t top, FILE *out)
 {
+	struct lane_region_names names = {0};
+
 	move_to_others(lanes, top);
 	fprintf(out, "{\"by\":\"%s\",\"states\":[", rows_grouping_name(lanes->by));
 	for (size_t i = 0; i < LANE_STATES; i++)
@@ -371,18 +387,20 @@ void state_lanes_write_json(struct state_lanes *lanes, size_t top, FILE *out)
 	fputs(",\"lanes\":[", out);
 	for (size_t i = 0; i < lanes->lanes.count; i++) {
 		fputs(i ? "," : "", out);
-		write_lane(lanes, &lanes->lanes.items[i], out);
+		write_lane(lanes, &lanes->lanes.items[i], &names, out);
 	}
 	fprintf(out, "],\"others\":{\"lanes\":%zu,\"lane\":", lanes->others_count);
-	write_lane(lanes, &lanes->others, out);
-	fputs("}}\n", out);
+	write_lane(lanes, &lanes->others, &names, out);
+	fputc('}', out);
+	lane_region_names_write(&names, lanes->region_names, out);
+	fputs("}\n", out);
 }
 
 void state_lanes_done(struct state_lanes *lanes)
 {
-	array_foreach(&lanes->lanes, lane)
-		free(lane->values);
+	move_to_others(lanes, 0);
 	array_free(&lanes->lanes);
 	free(lanes->others.values);
 	array_free(&lanes->points);
+	string_pool_free(lanes->region_names);
 }

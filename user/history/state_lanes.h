@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "history/history_range.h"
+#include "history/lane_regions.h"
 #include "rows/resource_rows.h"
 
 /* Windows of an answer; neighbours are merged where there are more. */
@@ -34,11 +35,13 @@ struct state_lane {
 	char name[ROW_NAME_SIZE], container[ROW_CONTAINER_SIZE];
 	uint64_t active_ns;		 /* all but sleep, stopped and what is not known */
 	uint64_t (*values)[LANE_STATES]; /* by point */
+	struct lane_region *regions;	 /* by point; NULL: none; not of threads and the others */
 };
 
 struct lane_point {
 	struct history_range range;
 	uint64_t covered_ns;	      /* without gaps and unreadable windows */
+	uint64_t regions_ns;	      /* of them, while regions were recorded */
 	unsigned int shed_steps;      /* of its windows */
 	char shed[PROFILE_SHED_SIZE]; /* what was left out of it */
 };
@@ -49,7 +52,8 @@ struct state_lanes {
 	ARRAY_OF(struct state_lane) lanes; /* the most active first */
 	struct state_lane others;
 	size_t others_count; /* identities in them */
-	bool has_waits;	     /* waits were recorded */
+	struct string_pool *region_names;
+	bool has_waits; /* waits were recorded */
 };
 
 /* -ENOMEM; errors of the store; with the sentence. ret_lanes is for state_lanes_done() all the

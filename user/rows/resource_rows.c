@@ -111,6 +111,8 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 		rows_work_add_gpus(&work);
 		err = rows_work_add_memory(&work);
 	}
+	if (!err && rows_are_of_processes(by))
+		err = rows_work_add_outermost(&work);
 	if (err) {
 		resource_rows_done(rows);
 		return err;

@@ -63,6 +63,13 @@ struct row_stack {
 	uint64_t max; /* longest single value, where weights are times; 0 unknown */
 };
 
+/* A region that was left outside of all others; wall time as a sum over threads. */
+struct row_region {
+	const char *name; /* not escaped; NULL: no region */
+	uint64_t wall_ns, count;
+	uint64_t missed_ns; /* without probes for regions of this name, since they cost too much */
+};
+
 /* What is known of a row; a figure needs some of it. The lower bits are of the kinds of events that
  * were recorded: each part names its own. */
 #define ROW_HAS_KIND(kind) (1U << (kind))
@@ -110,6 +117,7 @@ struct resource_row {
 	ROW_PART_LIST(X)
 #undef X
 
+	struct row_region region; /* the one with the most wall time; not of threads */
 	struct row_stack stacks[PKBPF_PROFILE_KINDS];
 	uint64_t kind_weight[PKBPF_PROFILE_KINDS];
 	bool is_quiet;	 /* active in no part: tables leave it out */

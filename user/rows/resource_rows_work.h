@@ -56,6 +56,10 @@ void resource_row_add_life(struct resource_row *row, bool started_inside, bool e
 /* The row of what was recorded under an incarnation of the process table (and thread). NO_ROW: out
  * of memory. */
 uint32_t rows_work_row(struct rows_work *work, uint32_t incarnation, uint32_t tid);
+/* The same of its process, without making one; NO_ROW: none. */
+uint32_t rows_work_find_row(const struct rows_work *work, uint32_t incarnation);
+/* Gives processes and groups the region that stands for them; -ENOMEM. */
+int rows_work_add_outermost(struct rows_work *work);
 /* Adds the kernel's account to the rows; -ENOMEM. */
 int rows_work_add_account(struct rows_work *work);
 /* Adds stacks to the rows; -ENOMEM. */

@@ -205,6 +205,18 @@ static uint32_t unaccounted_row(struct rows_work *work, uint32_t id, const struc
 	return number;
 }
 
+uint32_t rows_work_find_row(const struct rows_work *work, uint32_t id)
+{
+	const struct process *process = process_table_by_id(profile_processes(work->profile), id);
+	const uint64_t *row;
+	size_t index;
+
+	if (process && find_in_account(work, process, &index))
+		return work->row_of_usage.items[index];
+	row = hash_map_find(&work->row_of_process, id);
+	return row ? (uint32_t)*row : NO_ROW;
+}
+
 uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 {
 	const struct process *process = process_table_by_id(profile_processes(work->profile), id);

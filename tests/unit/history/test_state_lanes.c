@@ -14,6 +14,7 @@
 
 #include "account_machine.h"
 #include "history/state_lanes.h"
+#include "region_record.h"
 #include "temp_store.h"
 #include "temp_tree.h"
 
@@ -252,6 +253,27 @@ static void json_has_the_first_ones_and_the_sum_of_the_rest(void **state)
 	assert_null(strstr(text, "program"));
 }
 
+/* In the second in which it is left; a damaged or idle one has none. */
+static void a_region_is_in_its_window(void **state)
+{
+	struct fake_profile machine;
+	const char *text;
+
+	(void)state;
+	record(0, 200, 0, 0);
+	account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 200 * MS, 0);
+	account_process(&machine, &(struct account_process){
+					  .pid = 10, .comm = "a\"server", .run_ns = 200 * MS});
+	region_record_send(aggregator_sink(machine.aggregator), 10, "<step>", NULL, 5, 40 * MS);
+	profile_info(machine.profile)->regions_ns = SECOND;
+	keep(&machine, 1);
+	read_lanes(2, ROWS_BY_PROCESS);
+	text = write_json(10);
+	assert_non_null(strstr(text, "\"regions_ns\":[0,1000000000]"));
+	assert_non_null(strstr(text, ",\"regions\":[null,[0,200000000,5,0]]}"));
+	assert_non_null(strstr(text, "\"region_names\":[\"\\u003cstep>\"]}"));
+}
+
 static void no_history_is_an_empty_picture(void **state)
 {
 	(void)state;
@@ -273,6 +295,7 @@ int main(void)
 		TEST(a_damaged_window_is_not_covered),
 		TEST(many_windows_are_merged_and_add_up),
 		TEST(json_has_the_first_ones_and_the_sum_of_the_rest),
+		TEST(a_region_is_in_its_window),
 		TEST(no_history_is_an_empty_picture),
 	};
 

@@ -5,7 +5,7 @@ const [folder] = process.argv.slice(2), read = name => readFileSync(`${folder}/$
 const view = {lanes: "process"};
 const page = new Function("view", `${read("history_lanes.js")}\n${read("history_live.js")}
 const seconds = ns => ns / 1e9 + " s";
-return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live, knowLanes, largestOf, hasReport, newsQuery, payFor, COST_OWED};`)(view);
+return {windowsOfLanes, rankLanes, scaleOf, laneTitle, wordsOf, isDrawn, appendSeries, nextAsk, live, knowLanes, largestOf, hasReport, newsQuery, payFor, COST_OWED, regionRuns, regionWords, longestRegion, laneHeight, lanes};`)(view);
 
 const lane = (name, pid, ...values) => ({name, pid, values: [values, null, values.map(value => value / 2), null, null, null, null]});
 const answer = (begins, lanes, left = 0) => ({windows: begins.map(begin => [begin, begin + 10]), covered_ns: begins.map(() => 1e10), left_out: begins.map(() => null), lanes,
@@ -16,6 +16,22 @@ const first = page.windowsOfLanes(answer([100, 110], [lane("a", 1, 4e9, 2e9), la
 assert.deepEqual(first.map(window => [window.begin, window.end, window.lanes.size, window.left]), [[100, 110, 1, 5], [110, 120, 2, 5]]);
 const next = page.windowsOfLanes(answer([110, 120.0004], [lane("b", 2, 9e9, 6e9)]), 120);
 assert.deepEqual(next.map(window => [window.begin, [...window.lanes.values()][0][0]]), [[120.0004, 6e9]]);
+
+/* The longest region of each window; neighbours with the same one are one run, and a gap parts them. */
+const marked = {...answer([100, 110, 130, 140, 150], [{...lane("a", 1, 4e9, 2e9, 1e9, 1e9, 1e9), regions: [[0, 4e9, 8, 0], [0, 1e9, 2, 5e8], [0, 2e9, 1, 0], null, [1, 6e9, 3, 0]]}, lane("b", 2, 1e9, 1e9, 1e9, 1e9, 1e9)]),
+	region_names: ["<b>step</b>", "save"], regions_ns: [1e10, 1e10, 1e10, 0, 1e10]};
+const tiles = page.windowsOfLanes(marked, 0), [markedKey, plainKey] = tiles[0].lanes.keys();
+assert.deepEqual(tiles.map(window => window.watched), [1e10, 1e10, 1e10, 0, 1e10]);
+assert.deepEqual(page.regionRuns(markedKey, tiles), [{name: "<b>step</b>", begin: 100, end: 120}, {name: "<b>step</b>", begin: 130, end: 140}, {name: "save", begin: 150, end: 160}]);
+assert.deepEqual(page.regionRuns(plainKey, tiles), []);
+assert.equal(page.regionWords(tiles[1].regions.get(markedKey), tiles[1].covered), "region <b>step</b>: left 2×, wall time 10 % of the window, not watched for 0.5 s");
+assert.equal(page.regionWords(tiles[0].regions.get(markedKey), tiles[0].covered), "region <b>step</b>: left 8×, wall time 40 % of the window");
+assert.deepEqual(page.longestRegion(markedKey, tiles), {name: "<b>step</b>", wall: 7e9, count: 11});
+assert.equal(page.longestRegion(plainKey, tiles), null);
+assert.equal(first[0].watched, 0);
+assert.equal(page.laneHeight(), 39);
+page.lanes.band = 13;
+assert.equal(page.laneHeight(), 52);
 
 /* The most active first, by what is in sight. */
 const windows = [...first, ...next], known = new Map([...answer([], [lane("a", 1), lane("b", 2)]).lanes].map(one => [["" + one.pid, 0, "", one.name].join("\0"), one]));
