@@ -109,14 +109,14 @@ start_program hostile "$workloads/requests" "$hostile"
 wait_until 60 grep -q "watching the regions of .*requests" said || fail "the program is not watched: $(cat said)"
 tell hostile "300 100"
 lanes_have() {
-	curl -s "$url/api/v1/lanes?by=$1&top=1000&from=-5m" >lanes.json
+	curl -s "$url/api/v1/lanes?by=$1&top=100&comm=requests&from=-5m" >lanes.json
 	python3 "$here/serve_lanes_check.py" lanes.json "$1" "$hostile" 300 2>why
 }
 for by in process comm name container; do
 	wait_until 60 lanes_have $by || fail "by $by: $(cat why)"
 	! grep -q '</script' lanes.json || fail "the name is not escaped"
 done
-curl -s "$url/api/v1/lanes?by=thread&top=1000&from=-5m" | grep -q '"regions":' && fail "threads have regions"
+curl -s "$url/api/v1/lanes?by=thread&top=100&comm=requests&from=-5m" | grep -q '"regions":' && fail "threads have regions"
 exec {hostile_in}>&-
 stop_server
 # looks STORE NAME TOLD…
