@@ -117,6 +117,7 @@ for by in process comm name container; do
 	! grep -q '</script' lanes.json || fail "the name is not escaped"
 done
 curl -s "$url/api/v1/lanes?by=thread&top=100&comm=requests&from=-5m" | grep -q '"regions":' && fail "threads have regions"
+# shellcheck disable=SC2154 # coproc assigns it
 exec {hostile_in}>&-
 stop_server
 # looks STORE NAME TOLD…
