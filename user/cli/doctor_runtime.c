@@ -36,6 +36,9 @@ struct target {
 	/* command line and environment, their words separated by blanks */
 	char *words;
 	bool is_node, has_v8; /* V8 that is known */
+	bool has_python;
+	char ruby[320]; /* its Ruby and file; empty: none */
+	const char *ruby_found;
 };
 
 /* Of maps. */
@@ -120,12 +123,14 @@ static const char *check_ruby(struct target *target, const struct ruby_image *im
 
 	if (err == -EPROTO)
 		return "its memory is not as this version's should be; its methods are not shown";
+	if (err == -ENOENT)
+		return "its methods are not shown: the program loaded it while it ran";
 	return err ? "its methods are shown in user stacks once the program runs"
 		   : "its methods are shown in user stacks";
 }
 
-static void print_ruby(struct target *target, const char *path, const struct elf_file *file,
-		       const struct code_line *line)
+static void look_at_ruby(struct target *target, const char *path, const struct elf_file *file,
+			 const struct code_line *line)
 {
 	struct ruby_image image;
 	char shown[256];
@@ -138,7 +143,8 @@ static void print_ruby(struct target *target, const char *path, const struct elf
 		       image.unknown, shown);
 	if (err || !elf_segments_bias(&file->segments, line->start, line->end, line->offset, &bias))
 		return;
-	printf("\nRuby %s (%s): %s\n", image.version, shown, check_ruby(target, &image, bias));
+	snprintf(target->ruby, sizeof(target->ruby), "Ruby %s (%s)", image.version, shown);
+	target->ruby_found = check_ruby(target, &image, bias);
 }
 
 static void print_v8(struct target *target, const char *path, const struct v8_image *image)
@@ -165,9 +171,10 @@ static void look_at_image(struct target *target, const char *path, const struct 
 		return;
 	if (!elf_file_open(&file, fd)) {
 		result = python_image_find(&file, path, &python);
+		target->has_python |= !result;
 		if (!result || result == -ENOTSUP)
 			print_python(path, result, &python);
-		print_ruby(target, path, &file, line);
+		look_at_ruby(target, path, &file, line);
 		if (!v8_image_find(&file, &v8))
 			print_v8(target, path, &v8);
 		elf_file_done(&file);
@@ -207,6 +214,11 @@ static void explain_images(struct target *target)
 		if (read_code_line(line, &code))
 			look_at_image(target, path, &code);
 	}
+	if (target->ruby[0])
+		printf("\n%s: %s\n", target->ruby,
+		       target->has_python ? "its methods are not shown: of a process with both, "
+					    "Python's functions are"
+					  : target->ruby_found);
 }
 
 /* ---- generated code ---- */

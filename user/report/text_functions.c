@@ -76,9 +76,11 @@ size_t text_python_count(const struct tally *tally)
 
 const char *text_python_word(const struct tally *tally)
 {
-	const struct tally_function *first = &tally->by_python[0];
+	size_t count = text_python_count(tally), ruby = 0;
 
-	return function_table_get(tally->functions, first->function)->is_ruby ? "Ruby" : "Python";
+	for (size_t i = 0; i < count; i++)
+		ruby += function_table_get(tally->functions, tally->by_python[i].function)->is_ruby;
+	return !ruby ? "Python" : ruby == count ? "Ruby" : "Python or Ruby";
 }
 
 int text_python_table(const struct text_report *report, const struct tally *tally,

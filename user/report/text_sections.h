@@ -62,7 +62,7 @@ int text_processes(const struct text_report *report, const struct tally *tally);
 int text_functions(const struct text_report *report, const struct tally *tally);
 /* Functions of Python by self with the native code they call. */
 size_t text_python_count(const struct tally *tally);
-/* "Python", or "Ruby" where the hottest of these functions is one of Ruby. There is one. */
+/* "Python", "Ruby" or "Python or Ruby", as these functions are. */
 const char *text_python_word(const struct tally *tally);
 /* A table of the first `shown` of them, with this title of their column. */
 int text_python_table(const struct text_report *report, const struct tally *tally,

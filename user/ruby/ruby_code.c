@@ -128,6 +128,21 @@ static int decode_lines(const struct pkbpf_event_ruby_code *record, struct pytho
 	return 0;
 }
 
+/* Files of rubygems come as "<internal:/usr/lib/ruby/…/kernel_require.rb>". */
+static char *decode_file(const struct pkbpf_event_ruby_code *record)
+{
+	static const char prefix[] = "<internal:";
+	char *file = decode_string(&record->path, CUT_START);
+	size_t skip = sizeof(prefix) - 1, size = file ? strlen(file) : 0;
+
+	if (size > skip + 2 && !strncmp(file, prefix, skip) && file[skip] == '/' &&
+	    file[size - 1] == '>') {
+		file[size - 1] = '\0';
+		memmove(file, file + skip, size - skip);
+	}
+	return file;
+}
+
 static bool is_valid(const struct pkbpf_event_ruby_code *record, size_t size)
 {
 	size_t behind;
@@ -149,8 +164,7 @@ int ruby_code_decode(const struct pkbpf_event_ruby_code *record, size_t size,
 		return -EBADMSG;
 	code = (struct python_code){
 		.name = decode_name(record),
-		.file = record->kind == PKBPF_RUBY_BY_C ? strdup("<cfunc>")
-							: decode_string(&record->path, CUT_START),
+		.file = record->kind == PKBPF_RUBY_BY_C ? strdup("<cfunc>") : decode_file(record),
 		.first_line = record->first_line <= INT32_MAX ? record->first_line : 0,
 		.minor = PYTHON_LINES_RUNS,
 		.lines_cut = !record->index_bytes,

@@ -248,7 +248,7 @@ static int find_slot(const struct search *search, uint64_t thread, uint64_t cont
 		process->slots[0] = (int32_t)(8 * i) - BYTES_BELOW;
 		return 0;
 	}
-	return -EAGAIN; /* a fiber runs, or the thread begins */
+	return -ENOENT; /* the variable of a library that was loaded later lies elsewhere */
 }
 
 int ruby_process_find(ruby_read_memory read, void *context, const struct ruby_image *image,

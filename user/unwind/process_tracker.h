@@ -34,6 +34,8 @@ struct tracked_process {
 	/* set by the owner: its Python interpreter, and whether its threads were looked at */
 	struct pkbpf_python_process python;
 	bool python_looked;
+	uint64_t ruby_look_ns;	/* the next look at its Ruby is not before this */
+	uint64_t ruby_pause_ns; /* between the last look, which found nothing, and that */
 };
 
 struct process_tracker_ops {

@@ -96,6 +96,26 @@ static void unread_and_cut_strings_show(void **state)
 	python_code_done(&code);
 }
 
+static void files_of_rubygems_are_files(void **state)
+{
+	static const char *const paths[][2] = {
+		{"<internal:/usr/lib/ruby/kernel_require.rb>", "/usr/lib/ruby/kernel_require.rb"},
+		{"<internal:kernel>", "<internal:kernel>"},
+		{"<internal:/>", "<internal:/>"},
+		{"<internal:/cut.rb", "<internal:/cut.rb"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct pkbpf_event_ruby_code record = {.path = string_of(paths[i][0])};
+		struct python_code code;
+
+		assert_int_equal(ruby_code_decode(&record, sizeof(record), &code), 0);
+		assert_string_equal(code.file, paths[i][1]);
+		python_code_done(&code);
+	}
+}
+
 /* The index as the interpreter makes it (iseq.c): starts of entries in order. */
 static void make_index(uint8_t *index, uint32_t positions, const uint32_t *starts, size_t count)
 {
@@ -236,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_those_of_backtraces),
 		cmocka_unit_test(unread_and_cut_strings_show),
+		cmocka_unit_test(files_of_rubygems_are_files),
 		cmocka_unit_test(instructions_have_the_line_of_what_they_run),
 		cmocka_unit_test(damaged_tables_end_early),
 		cmocka_unit_test(rejects_records_that_say_more_than_they_have),

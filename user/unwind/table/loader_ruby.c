@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "base/process_memory.h"
 #include "ruby/ruby_process.h"
@@ -11,6 +12,9 @@
 
 /* A look while the memory changes may fail; the layout is wrong if several do. */
 #define MISMATCHES_TOLD 3
+/* A search reads much: one that never finds anything becomes rare. */
+#define FIRST_PAUSE_NS	 20000000ULL
+#define LONGEST_PAUSE_NS 2000000000ULL
 
 static void tell(struct unwind_loader *loader, uint32_t number, struct ruby_image *image,
 		 const char *what, const char *why)
@@ -48,7 +52,16 @@ static void look(struct unwind_loader *loader, struct tracked_process *process, 
 		 struct ruby_image *image, uint64_t bias)
 {
 	uint32_t pid = process->pid;
-	int err = ruby_process_find(process_memory_read, &pid, image, bias, &process->python);
+	uint64_t now_ns = clock_now_ns(), pause_ns = 2 * process->ruby_pause_ns;
+	int err;
+
+	if (now_ns < process->ruby_look_ns)
+		return;
+	if (pause_ns < FIRST_PAUSE_NS)
+		pause_ns = FIRST_PAUSE_NS;
+	process->ruby_pause_ns = pause_ns < LONGEST_PAUSE_NS ? pause_ns : LONGEST_PAUSE_NS;
+	process->ruby_look_ns = now_ns + process->ruby_pause_ns;
+	err = ruby_process_find(process_memory_read, &pid, image, bias, &process->python);
 
 	if (err)
 		process->python.slots[0] = 0;
@@ -78,6 +91,7 @@ struct pkbpf_python_process loader_ruby_of(struct unwind_loader *loader,
 			.layout = number + 1,
 		};
 		process->python_looked = false;
+		process->ruby_look_ns = process->ruby_pause_ns = 0;
 	}
 	if (!process->python_looked && !process->exit_ns) {
 		process->python_looked = true;
