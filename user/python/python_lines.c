@@ -139,7 +139,7 @@ static uint32_t find_run(const struct python_lines *lines, uint32_t instruction)
 	}
 	if (low)
 		memcpy(&run, lines->bytes + (low - 1) * sizeof(run), sizeof(run));
-	return run.line;
+	return to_line(run.line);
 }
 
 uint32_t python_lines_find(const struct python_lines *lines, uint32_t instruction)

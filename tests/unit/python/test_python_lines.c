@@ -125,6 +125,7 @@ static void runs_have_the_line_of_the_instruction_before(void **state)
 {
 	static const struct python_line_run runs[] = {{0, 10}, {4, 12}, {9, 11}};
 	struct python_lines lines = {(const uint8_t *)runs, sizeof(runs), 9, PYTHON_LINES_RUNS};
+	static const struct python_line_run beyond = {0, UINT32_MAX};
 	static const uint32_t expected[] = {10, 10, 10, 10, 10, 12, 12, 12, 12, 12, 11, 11};
 
 	(void)state;
@@ -136,6 +137,10 @@ static void runs_have_the_line_of_the_instruction_before(void **state)
 	assert_int_equal(python_lines_find(&lines, 9), 10);
 	lines.size = 0;
 	assert_int_equal(python_lines_find(&lines, 9), 9);
+	/* no line of any file */
+	lines.bytes = (const uint8_t *)&beyond;
+	lines.size = sizeof(beyond);
+	assert_int_equal(python_lines_find(&lines, 9), 0);
 }
 
 int main(void)
