@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Java code whose stacks have a known depth: recursion through an interface, synchronized methods and lambdas, with 31 calls of
  * step() below each leaf(). Its threads work and sleep until it is killed.
- * usage: java Depths FILE ROUNDS: makes the file after so many rounds of its first thread. */
+ * usage: java Depths FILE ROUNDS: makes the file after so many rounds of its first thread, and once nothing has been compiled for
+ * 500 ms: pkbpf reads new code some time after it runs, and says so of the stacks until then. */
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.LongUnaryOperator;
@@ -59,10 +62,30 @@ public class Depths {
 		return sum;
 	}
 
+	/* Whether the compilers have been at rest for 500 ms when this is asked again and again. */
+	static class Rest {
+		final CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+		long total = -1, since;
+
+		boolean reached() {
+			long now = System.nanoTime();
+
+			/* There is none with -Xint. */
+			if (compilers == null)
+				return true;
+			if (compilers.getTotalCompilationTime() != total) {
+				total = compilers.getTotalCompilationTime();
+				since = now;
+			}
+			return now - since > 500_000_000L;
+		}
+	}
+
 	static void work(String file, long rounds) {
 		Plain plain = new Plain();
 		Locked locked = new Locked();
 		Lambda lambda = new Lambda();
+		Rest rest = file == null ? null : new Rest();
 		long sum = 0;
 
 		plain.next = locked;
@@ -71,7 +94,8 @@ public class Depths {
 		for (long i = 0; true; i++) {
 			sum += plain.step(DEPTH, sum);
 			sink = sum;
-			if (i == rounds && file != null) {
+			if (rest != null && i >= rounds && i % 100 == 0 && rest.reached()) {
+				rest = null;
 				try {
 					Files.createFile(Path.of(file));
 				} catch (Exception e) {
