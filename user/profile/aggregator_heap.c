@@ -220,7 +220,7 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 		.allocated = heap_estimate_of(&site->born),
 		.live = heap_estimate_of(&site->live),
 		.brief_bytes = (uint64_t)site->brief.bytes,
-		.at_peak_bytes = (uint64_t)site->bytes_at_peak,
+		.at_peak_bytes = (uint64_t)heap_bytes_at_peak(aggregator->heap, site),
 		.peak_bytes = (uint64_t)level.peak_bytes,
 		.peak_ns = level.peak_ns,
 		.mean_bytes = (uint64_t)level.mean_bytes,

@@ -162,8 +162,32 @@ static void the_peak_keeps_its_sites(void **state)
 	assert_int_equal(heap_level(heap, 1, 100).mean_bytes,
 			 (1000 * 4950 + 100000 * 101 + 1000 * 4950) / 399);
 	assert_int_equal(heap_level(heap, 7, 500).mean_bytes, 0);
-	assert_true(site_of(heap, 1, 10)->bytes_at_peak >= 96000);
-	assert_int_equal(site_of(heap, 1, 11)->bytes_at_peak, 0);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 10)), 100000);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 11)), 0);
+}
+
+/* To the last block of the highest of many peaks, of sites that change before, then and after. */
+static void each_site_has_what_it_held_at_the_peak(void **state)
+{
+	struct heap *heap = *state;
+	uint64_t now = 1, next = 16;
+
+	add(heap, 1, 10, 0x100000, now);
+	for (int wave = 1; wave <= 40; wave++) {
+		for (int i = 0; i < wave; i++)
+			add(heap, 1, 11 + (uint64_t)i % 2, next + 16 * (uint64_t)i, ++now);
+		for (int i = 0; i < wave; i++)
+			heap_end(heap, 1, next + 16 * (uint64_t)i, ++now);
+		next += 16 * (uint64_t)wave;
+	}
+	assert_int_equal(heap_level(heap, 1, now).peak_bytes, 41000);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 10)), 1000);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 11)), 20000);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 12)), 20000);
+	add(heap, 1, 13, 0x200000, ++now);
+	heap_forget(heap, 1, ++now);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 10)), 1000);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 13)), 0);
 }
 
 /* What was held until an exec counts for that time. */
@@ -216,6 +240,7 @@ int main(void)
 		TEST(exec_leaves_nothing_alive),
 		TEST(a_removed_process_leaves_the_others),
 		TEST(the_peak_keeps_its_sites),
+		TEST(each_site_has_what_it_held_at_the_peak),
 		TEST(the_mean_has_the_time_before_an_exec),
 		TEST(generations_grow_with_the_run),
 	};

@@ -13,9 +13,7 @@
 #define FIRST_GENERATION_NS (NS_PER_SECOND / 4)
 /* What ended earlier says nothing about leaks: those are looked for in runs of 30 s and more. */
 #define ENDINGS_AFTER_NS (2 * NS_PER_SECOND)
-/* The sites at a peak are noted again when it has grown by this part of it. */
-#define PEAK_PART 32
-#define NO_SITE	  UINT32_MAX
+#define NO_SITE		 UINT32_MAX
 
 struct heap_process {
 	uint32_t process;
@@ -23,7 +21,7 @@ struct heap_process {
 	struct hash_map sites;	/* stack id -> number of the site */
 	ARRAY_OF(uint32_t) site_list;
 	struct heap_level level;
-	double noted_bytes; /* of the peak whose sites are noted */
+	uint64_t peaks; /* how many times the level has exceeded all before */
 	/* live bytes * ns from first_ns to changed_ns */
 	double byte_ns;
 	uint64_t first_ns, changed_ns;
@@ -227,7 +225,7 @@ static void pass_time(struct heap_process *process, uint64_t time_ns)
 	process->changed_ns = time_ns;
 }
 
-static void note_peak(struct heap *heap, struct heap_process *process, uint64_t time_ns)
+static void note_peak(struct heap_process *process, uint64_t time_ns)
 {
 	struct heap_level *level = &process->level;
 
@@ -235,14 +233,17 @@ static void note_peak(struct heap *heap, struct heap_process *process, uint64_t 
 		return;
 	level->peak_bytes = level->bytes;
 	level->peak_ns = time_ns;
-	if (level->bytes < process->noted_bytes * (1 + 1.0 / PEAK_PART))
-		return;
-	process->noted_bytes = level->bytes;
-	array_foreach(&process->site_list, number) {
-		struct heap_site *site = &heap->sites.items[*number];
+	process->peaks++;
+}
 
-		site->bytes_at_peak = site->live.bytes;
-	}
+/* Before the live bytes of a site change. Each site keeps its bytes at the peak at its first change
+ * after it, so that a peak costs the same with any number of sites. */
+static void keep_peak(const struct heap_process *process, struct heap_site *site)
+{
+	if (site->peak == process->peaks)
+		return;
+	site->peak = process->peaks;
+	site->bytes_at_peak = site->live.bytes;
 }
 
 static void note_ending(struct heap *heap, struct heap_site *site, const struct heap_block *block,
@@ -270,6 +271,7 @@ static void end_block(struct heap *heap, struct heap_process *process, uint64_t 
 	note_ending(heap, site, block, time_ns);
 	if (time_ns - block->born_ns <= HEAP_BRIEF_NS)
 		sum_add(&site->brief, block, 1);
+	keep_peak(process, site);
 	sum_add(&site->live, block, -1);
 	pass_time(process, time_ns);
 	process->level.bytes -= (double)block->weight;
@@ -316,10 +318,11 @@ int heap_add(struct heap *heap, const struct heap_alloc *alloc)
 	generation_add(&heap->sites.items[site].alive[generation_of(heap, alloc->time_ns)],
 		       &change);
 	sum_add(&heap->sites.items[site].born, block, 1);
+	keep_peak(process, &heap->sites.items[site]);
 	sum_add(&heap->sites.items[site].live, block, 1);
 	pass_time(process, alloc->time_ns);
 	process->level.bytes += (double)block->weight;
-	note_peak(heap, process, alloc->time_ns);
+	note_peak(process, alloc->time_ns);
 	return 0;
 }
 
@@ -340,6 +343,7 @@ void heap_forget(struct heap *heap, uint32_t process, uint64_t time_ns)
 	array_foreach(&found->site_list, number) {
 		struct heap_site *site = &heap->sites.items[*number];
 
+		keep_peak(found, site);
 		site->live = (struct heap_sum){0};
 		memset(site->alive, 0, sizeof(site->alive));
 	}
@@ -407,6 +411,13 @@ const struct heap_site *heap_sites(const struct heap *heap, size_t *ret_count)
 {
 	*ret_count = heap->sites.count;
 	return heap->sites.items;
+}
+
+double heap_bytes_at_peak(const struct heap *heap, const struct heap_site *site)
+{
+	const struct heap_process *process = find_process(heap, site->process);
+
+	return process && site->peak != process->peaks ? site->live.bytes : site->bytes_at_peak;
 }
 
 uint64_t heap_start_ns(const struct heap *heap)

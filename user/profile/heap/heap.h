@@ -48,7 +48,8 @@ struct heap_site {
 	uint64_t stack_id;
 	char comm[PKBPF_COMM_SIZE + 1]; /* of the first thread there */
 	struct heap_sum born, live, brief;
-	double bytes_at_peak;				/* alive when the process had most */
+	double bytes_at_peak;				/* heap_bytes_at_peak() */
+	uint64_t peak;					/* of the process, since which it changed */
 	struct heap_generation alive[HEAP_GENERATIONS]; /* by generation of birth */
 	struct heap_endings *endings;			/* NULL: none late enough to matter */
 };
@@ -91,6 +92,8 @@ typedef void heap_block_fn(void *context, const struct heap_site *site,
 void heap_each_live(const struct heap *heap, uint32_t process, heap_block_fn *take, void *context);
 
 const struct heap_site *heap_sites(const struct heap *heap, size_t *ret_count);
+/* Alive when the process had most. */
+double heap_bytes_at_peak(const struct heap *heap, const struct heap_site *site);
 uint64_t heap_start_ns(const struct heap *heap); /* 0: nothing yet */
 uint64_t heap_generation_ns(const struct heap *heap);
 /* Live bytes of a process now, at their peak with its time, and on average since its first
