@@ -20,7 +20,7 @@ int ruby_send_long(__u32 slot);
 enum { STRING_OWNER, STRING_LABEL, STRING_PATH };
 
 /* The mask is 64-bit, and stays: the verifier of 5.15 loses the bounds of a register whose lower
- * half is masked after a shift of the whole. */
+ * half is masked after a shift of the word. */
 static __always_inline __u64 word_index(__u64 offset, __u64 mask)
 {
 	offset /= 8;

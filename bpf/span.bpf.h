@@ -173,7 +173,7 @@ static __always_inline __u64 span_cpu_offset(void)
 	} while (0)
 
 /* Of regions, not of calls: those are too many. With what this CPU has not yet added to the sum:
- * that of the thread itself, as long as it stays here. */
+ * the share of this thread, as long as it stays here. */
 static __always_inline void span_read_memory(struct pkbpf_span_reading *at,
 					     struct task_struct *task)
 {

@@ -166,7 +166,7 @@ static inline __u32 pkbpf_python_cut_reason(__u64 word)
 /* A string of the target: length characters of width bytes (1: Latin-1, 2: UCS-2, 4: UCS-4). */
 struct pkbpf_python_string {
 	__u64 address; /* of the string object */
-	__u32 length;  /* of the whole string, in characters */
+	__u32 length;  /* of the string, in characters */
 	__u16 bytes;   /* in text[] */
 	__u8 width;    /* 0: not read */
 	__u8 reserved;

@@ -146,7 +146,7 @@ static inline __u32 pkbpf_ruby_index_bytes(__u32 positions)
 /* A string of the target: bytes of its own encoding, mostly UTF-8. */
 struct pkbpf_ruby_string {
 	__u64 address; /* of the object */
-	__u32 length;  /* of the whole string */
+	__u32 length;  /* of the string */
 	__u16 bytes;   /* in text[] */
 	__u8 is_read;
 	__u8 reserved;

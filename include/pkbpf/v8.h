@@ -149,7 +149,7 @@ static inline __u32 pkbpf_v8_scope_names(const struct pkbpf_v8_process *v8, __u3
 /* A string of the target: length characters of width bytes (1: Latin-1, 2: UTF-16). */
 struct pkbpf_v8_string {
 	__u64 reference;
-	__u32 length; /* of the whole string, in characters */
+	__u32 length; /* of the string, in characters */
 	__u16 bytes;  /* in text[] */
 	__u8 width;   /* 0: not read: it is none, or made of others */
 	__u8 reserved;

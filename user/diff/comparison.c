@@ -177,7 +177,7 @@ static double between_runs(const struct comparing *comparing, const struct diff_
 	return squares > inside ? (squares - inside) / freedom : 0;
 }
 
-/* What is there at the end is told as its mean over time, whatever work was done. */
+/* Of what is there at the end of each slice the mean is compared, whatever work was done. */
 static double divisor_of_kind(const struct comparing *comparing, int side, uint32_t kind)
 {
 	return kind_ops_of((enum pkbpf_profile_kind)kind)->is_level ? comparing->seconds[side]

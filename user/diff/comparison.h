@@ -55,7 +55,7 @@ enum diff_evidence {
 };
 
 struct diff_amount {
-	double value;		   /* per unit of work; of levels their mean over time */
+	double value;		   /* per unit of work; of levels their mean over slices */
 	double error;		   /* standard error */
 	double count;		   /* events behind it; 0: not sampled */
 	double share, share_error; /* of all of its kind on this side, 0 to 1 */

@@ -33,7 +33,7 @@ static const struct text_column columns[] = {
 	{.title = "new"},
 	{.title = "change"},
 	{.title = "interval"},
-	{.title = "share of time", .expendable = 1},
+	{.title = "share", .expendable = 1},
 };
 
 /* From levels that say who to those that say where. */
@@ -164,7 +164,7 @@ static void write_heading(const struct page *page, uint32_t kind)
 		diff_words_interval(interval, all);
 		snprintf(text, sizeof(text), "%s%s%s: %s -> %s, %s%s%s%s%s", title,
 			 /* What is there at the end is not per anything. */
-			 ops->is_level ? ", mean over time" : " per ",
+			 ops->is_level ? ", mean of the ends of slices" : " per ",
 			 ops->is_level ? "" : diff_words_per(&page->comparison->work),
 			 diff_words_amount(base, kind, all->sides[DIFF_BASE].value),
 			 diff_words_amount(new, kind, all->sides[DIFF_NEW].value),

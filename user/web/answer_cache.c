@@ -72,8 +72,10 @@ int answer_cache_take(struct answer_cache *cache, const struct answer_key *key, 
 	int state = ANSWER_TO_MAKE;
 
 	pthread_mutex_lock(&cache->lock);
+	cache->waiting++;
 	while ((entry = find(cache, key)) && entry->is_made)
 		pthread_cond_wait(&cache->done, &cache->lock);
+	cache->waiting--;
 	if (entry) {
 		state = copy(entry, ret_body, ret_size);
 	} else if ((entry = oldest(cache))) {

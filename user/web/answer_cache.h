@@ -23,7 +23,8 @@ struct answer_key {
 
 struct answer_cache {
 	pthread_mutex_t lock;
-	pthread_cond_t done; /* one that was being made */
+	pthread_cond_t done;  /* one that was being made */
+	unsigned int waiting; /* threads */
 	struct answer_entry {
 		struct answer_key key;
 		char *body; /* NULL: free, or being made */
@@ -44,7 +45,7 @@ enum answer_state {
 /* Waits while another thread makes it. -ENOMEM, or enum answer_state. */
 int answer_cache_take(struct answer_cache *cache, const struct answer_key *key, char **ret_body,
 		      size_t *ret_size);
-/* A copy stays. body NULL: there is no answer, and whoever waits for it makes its own. */
+/* A copy stays. body NULL: there is no answer, and threads that wait for it make their own. */
 void answer_cache_put(struct answer_cache *cache, const struct answer_key *key, const char *body,
 		      size_t size);
 /* Frees what was not used since that time of clock_now_ns(). */

@@ -31,12 +31,13 @@ static int key_of(struct web *web, const struct web_query *query, const struct h
 	return 0;
 }
 
-/* Those who ask for the same windows meanwhile wait for it. */
+/* Others that want the same windows meanwhile wait for it. What could not be read now may be
+ * readable later. */
 static int make(struct web *web, const struct web_query *query, const struct history_range *range,
 		const struct answer_key *key, struct web_answer *answer)
 {
 	int err = web_write_profile(web, query, &format_page_data, range, answer);
-	bool is_good = err == 0 && answer->status == 200;
+	bool is_good = err == 0 && answer->status == 200 && !answer->is_partial;
 
 	answer_cache_put(&web->cache, key, is_good ? answer->body : NULL, answer->size);
 	return err;

@@ -158,6 +158,7 @@ static int find_profile(struct web *web, const struct web_query *query,
 
 	if (err < 0)
 		return web_say_error(answer, err, &error);
+	answer->is_partial = missing > 0;
 	answer->from_unix_ns = range.from_unix_ns;
 	answer->to_unix_ns = range.to_unix_ns;
 	return 0;

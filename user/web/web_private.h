@@ -45,6 +45,7 @@ struct web_answer {
 	char file_name[64]; /* "": not to be saved */
 	int64_t from_unix_ns, to_unix_ns;
 	uint64_t cpu_ns; /* that it took */
+	bool is_partial; /* windows could not be read */
 	bool for_pprof;	 /* go tool pprof shows the sentence only then */
 };
 
