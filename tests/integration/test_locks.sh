@@ -27,6 +27,25 @@ check_kind pi 6 "PI mutex" 95
 check_kind rwlock 6 rwlock 95
 check_kind shared 6 mutex 95
 
+echo "  locks that are variables, or lie in them, have their names"
+"$pkbpf" -q -e locks -o names.json -o names.txt -o names.pkbpf -- "$workloads/lock_names" 1 >addresses 2>err.txt ||
+	fail "status $?: $(cat err.txt)"
+python3 - <<'PYTHON' || fail "names: $(cat names.txt)"
+import json
+wanted = dict(zip(open("addresses").read().split(), ["cache_lock", "configuration+0x18", "shards+0x78", None]))
+found = {lock["address"]: lock.get("symbol") for lock in json.load(open("names.json"))["locks"]["locks"]}
+for address, name in wanted.items():
+    assert address in found, f"{name} at {address} is not among {found}"
+    assert found[address] == name, f"{found[address]} at {address}, not {name}"
+PYTHON
+grep -q 'cache_lock (mutex) in visit' names.txt || fail "names: $(cat names.txt)"
+"$pkbpf" report names.pkbpf >recorded_names.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+grep -q 'configuration+0x18 (mutex) in visit' recorded_names.txt || fail "recorded: $(cat recorded_names.txt)"
+cp "$workloads/lock_names" stripped && strip stripped
+"$pkbpf" -q -e locks -o stripped.txt -- ./stripped 1 >addresses 2>err.txt || fail "status $?: $(cat err.txt)"
+grep -q 'cache_lock' stripped.txt && fail "a stripped program names its locks: $(cat stripped.txt)"
+grep -q "^Locks: .* for 4 locks" stripped.txt || fail "stripped: $(cat stripped.txt)"
+
 echo "  waits for locks are waits: the off-CPU account has them, and the report names what holders do"
 "$pkbpf" -q -e offcpu,locks -o sum.folded -o sum.json -o locks.txt -- "$workloads/lock_owners" normal 6 2 >/dev/null 2>err.txt ||
 	fail "status $?: $(cat err.txt)"

@@ -14,6 +14,7 @@
 #include "process/file/file_servers.h"
 #include "process/relation/process_counts.h"
 #include "symbol/dwarf/inlined_copies.h"
+#include "symbol/elf/data_namer.h"
 #include "symbol/elf/debuginfod.h"
 #include "symbol/jit/code_history.h"
 
@@ -116,6 +117,10 @@ static int assemble(struct live_capture *live, struct error *error)
 	/* Without one (out of memory) frames stay addresses. */
 	if (live->processes)
 		live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	/* Without one, locks have no names. */
+	live->data_namer =
+		live->files ? data_namer_new(live->files, live->options.session.readers) : NULL;
+	options.data_namer = live->data_namer;
 	options.code_history = symbolizer_chain_code_history(live->symbolizer);
 	options.python = symbolizer_chain_python(live->symbolizer);
 	options.python_full = live->options.python_full;
@@ -412,6 +417,7 @@ void live_capture_free(struct live_capture *live)
 		array_free(&edge->disks.items);
 	}
 	array_free(&live->edges);
+	data_namer_free(live->data_namer);
 	symbolizer_free(live->symbolizer);
 	debuginfod_free(live->debuginfod);
 	process_table_free(live->processes);

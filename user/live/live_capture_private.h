@@ -37,6 +37,7 @@ struct live_capture {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
+	struct data_namer *data_namer;
 	struct debuginfod *debuginfod; /* NULL: no servers are asked */
 	bool reads_code;	       /* a piece of a perf map is still to be read */
 	uint64_t code_names_dropped;   /* told in profiles so far */

@@ -5,6 +5,7 @@
 
 #include "reader/readers.h"
 #include "source/context/context_service.h"
+#include "symbol/elf/data_service.h"
 #include "symbol/elf/names_service.h"
 #include "symbol/jit/code_service.h"
 #include "unwind/table/table_reader.h"
@@ -17,6 +18,7 @@ struct readers *live_readers_start(const struct log *log)
 		[READER_FORGETS_FILES] = names_service_forget,
 		[READER_CUTS_CODE] = code_service_cut,
 		[READER_FINDS_CONTEXT] = context_service_find,
+		[READER_NAMES_DATA] = data_service_answer,
 		[READER_READS_CONTEXT] = context_service_read,
 	};
 	struct readers *readers = NULL;

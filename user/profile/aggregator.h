@@ -13,6 +13,8 @@ struct aggregator_options {
 	struct code_history *code_history;
 	/* Learns the functions of Python frames; NULL: none. Borrowed. */
 	struct python_functions *python;
+	/* Names variables: which lock it is; NULL: none. Borrowed. */
+	struct data_namer *data_namer;
 	bool python_full; /* keep the native frames that run Python frames */
 	/* Kernel frames from the outermost of this code on are one, "[pkbpf]"; NULL: none.
 	 * Borrowed, may grow before the first sample. */

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Adds waits for locks to their locks, holders and stacks, and threads of deadlocks. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "event/lock_event.h"
 #include "profile/aggregator_private.h"
+#include "symbol/elf/data_namer.h"
+
+/* By the symbol of the variable that the lock is, or lies in. */
+static void name_lock(const struct aggregator *aggregator, const struct process *process,
+		      struct lock *lock)
+{
+	/* Numbers of processes are used again. */
+	uint64_t key = hash_u64(process->start_ns) + process->id;
+
+	if (!lock->name[0] && lock->address)
+		snprintf(lock->name, sizeof(lock->name), "%s",
+			 data_namer_name(aggregator->options.data_namer, key,
+					 process_table_mappings(aggregator->processes, process),
+					 lock->address));
+}
 
 int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event_header *header)
 {
@@ -31,6 +47,7 @@ int aggregator_take_lock(struct aggregator *aggregator, const struct pkbpf_event
 	};
 	memcpy(lock.comm, process->comm, sizeof(lock.comm));
 	memcpy(lock.name, record->name, sizeof(lock.name));
+	name_lock(aggregator, process, &lock);
 	for (uint32_t i = 0; i < record->n_buckets; i++)
 		lock.buckets[record->buckets[i].index] = record->buckets[i].count;
 	return lock_list_add(profile_locks(slice), &lock) < 0 ? -ENOMEM : 0;

@@ -76,7 +76,24 @@ static size_t collect_code_ranges(const struct elf_file *file, struct symbol_ran
 	return count;
 }
 
-int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symbols *ret_symbols)
+/* Variables; those without a size cover nothing. */
+static int add_data(const struct elf_file *file, const struct elf_symbol *symbol,
+		    const struct elf_strings *names, struct symbol_table *table)
+{
+	(void)file;
+	if (symbol->type != STT_OBJECT || symbol->section == SHN_UNDEF || !symbol->size ||
+	    symbol->name == 0 || symbol->name >= names->size)
+		return 0;
+	return symbol_table_add(table, symbol->address, symbol->size, symbol->name,
+				symbol->binding == STB_LOCAL ? SYMBOL_RANK_LOCAL
+							     : SYMBOL_RANK_EXPORTED);
+}
+
+typedef int add_symbol_fn(const struct elf_file *file, const struct elf_symbol *symbol,
+			  const struct elf_strings *names, struct symbol_table *table);
+
+static int read_symbols(const struct elf_file *file, uint32_t type, add_symbol_fn *add,
+			struct elf_symbols *ret_symbols)
 {
 	struct symbol_range ranges[MAX_RANGES];
 	struct elf_symbols symbols = {0};
@@ -90,7 +107,7 @@ int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symb
 	if (symbols.is_cut)
 		reader.count = SYMBOL_TABLE_MAX_ENTRIES;
 	while (!err && elf_symbol_reader_next(&reader, &symbol))
-		err = add_symbol(file, &symbol, &reader.strings, &symbols.table);
+		err = add(file, &symbol, &reader.strings, &symbols.table);
 	if (!err)
 		err = reader.err;
 	symbols.names = reader.strings;
@@ -106,6 +123,17 @@ int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symb
 	else
 		*ret_symbols = symbols;
 	return err;
+}
+
+int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symbols *ret_symbols)
+{
+	return read_symbols(file, type, add_symbol, ret_symbols);
+}
+
+int elf_symbols_read_data(const struct elf_file *file, uint32_t type,
+			  struct elf_symbols *ret_symbols)
+{
+	return read_symbols(file, type, add_data, ret_symbols);
 }
 
 void elf_symbols_done(struct elf_symbols *symbols)

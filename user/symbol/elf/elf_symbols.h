@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The code symbols of one ELF symbol table (.symtab or .dynsym) and their names. */
+/* The code symbols, or variables, of one ELF symbol table (.symtab or .dynsym) and their names. */
 #ifndef PKBPF_SYMBOL_ELF_ELF_SYMBOLS_H
 #define PKBPF_SYMBOL_ELF_ELF_SYMBOLS_H
 
@@ -18,6 +18,9 @@ struct elf_symbols {
 /* type: SHT_SYMTAB or SHT_DYNSYM. -ENOENT: no such table, or no code symbol in it; -ENOEXEC, -EIO,
  * -ENOMEM. */
 int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symbols *ret_symbols);
+/* The same of its variables. */
+int elf_symbols_read_data(const struct elf_file *file, uint32_t type,
+			  struct elf_symbols *ret_symbols);
 void elf_symbols_done(struct elf_symbols *symbols);
 
 /*
