@@ -41,6 +41,20 @@ PYTHON
 grep -q 'cache_lock (mutex) in visit' names.txt || fail "names: $(cat names.txt)"
 "$pkbpf" report names.pkbpf >recorded_names.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 grep -q 'configuration+0x18 (mutex) in visit' recorded_names.txt || fail "recorded: $(cat recorded_names.txt)"
+echo "  conditions and tables know them by name"
+"$pkbpf" report names.pkbpf -o names.locks.csv --fail-if 'lock[cache_lock].waits<1' --fail-if 'lock.wait_share>100%' \
+	--fail-if '?lock[no_such].wait>1ms' >said 2>&1 || fail "status $?: $(cat said)"
+[ "$(wc -l <names.locks.csv)" = 5 ] && grep -q ',shards+0x78 (mutex) in visit,mutex,shards+0x78,0x' names.locks.csv ||
+	fail "table: $(cat names.locks.csv)"
+"$pkbpf" report names.pkbpf --fail-if 'lock[configuration+0x18].wait>1us' >said 2>&1
+[ $? = 3 ] || fail "a condition that holds: $(cat said)"
+"$pkbpf" report names.pkbpf --fail-if 'lock[no_such].wait>1us' >said 2>&1
+[ $? = 1 ] && grep -q 'no thread waited for a lock of this name' said || fail "no lock of this name: $(cat said)"
+"$pkbpf" -q -e offcpu --fail-if 'lock.wait>1s' -- true >said 2>&1
+[ $? = 2 ] && grep -q 'add locks to --events' said || fail "locks that are not recorded: $(cat said)"
+"$pkbpf" diff -e locks names.pkbpf names.pkbpf -o names_diff.json --fail-if 'locks.lock[cache_lock]>+1000%' >said 2>&1
+grep -q '"name": "cache_lock"' names_diff.json || fail "comparison: $(cat said)"
+
 cp "$workloads/lock_names" stripped && strip stripped
 "$pkbpf" -q -e locks -o stripped.txt -- ./stripped 1 >addresses 2>err.txt || fail "status $?: $(cat err.txt)"
 grep -q 'cache_lock' stripped.txt && fail "a stripped program names its locks: $(cat stripped.txt)"

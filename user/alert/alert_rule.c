@@ -10,6 +10,7 @@
 #include "alert/run_reading.h"
 #include "base/near_match.h"
 #include "base/parse_value.h"
+#include "finding/lock_condition.h"
 #include "profile/kind_table.h"
 
 #define RULES_MAX      200
@@ -69,6 +70,9 @@ static int parse_term(const char *text, struct alert_term *ret_term, struct erro
 		err = parse_function(text, &term, error);
 	} else if (region_condition_is(text)) {
 		err = parse_region(text, &term, error);
+	} else if (lock_condition_is(text)) {
+		err = error_set(error, EINVAL,
+				"serve does not record locks, so no rule can ask for '%s'", text);
 	} else if (host_figure_find(text, name) < HOST_FIGURES) {
 		term.subject = ALERT_OF_HOST;
 		term.host = host_figure_find(text, name);

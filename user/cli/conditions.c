@@ -8,6 +8,7 @@
 #include "base/near_match.h"
 #include "base/cleanup.h"
 #include "finding/condition.h"
+#include "finding/lock_condition.h"
 #include "finding/region_condition.h"
 
 struct teller {
@@ -31,6 +32,12 @@ int conditions_check_events(const struct cli_options *options, uint32_t kinds_ma
 	array_foreach(&options->conditions, text) {
 		if (region_condition_is(*text))
 			continue;
+		if (lock_condition_is(*text)) {
+			if (lock_condition_check_possible(kinds_mask, &reason) < 0)
+				return error_set(error, EINVAL, "cannot check --fail-if %s: %s",
+						 *text, reason.text);
+			continue;
+		}
 		if (condition_parse(*text, &condition, error) < 0)
 			return -EINVAL;
 		if (condition_check_possible(&condition, kinds_mask, options->by, &reason) < 0)
@@ -108,6 +115,27 @@ static int check_region(const struct teller *teller, const struct region_list *l
 	return not_checked(status);
 }
 
+static int check_locks(const struct teller *teller, const struct resource_rows *rows, int status)
+{
+	struct lock_condition condition;
+	int breaches;
+
+	if (lock_condition_parse(teller->expression, &condition, NULL) < 0)
+		return status; /* was checked when it was read */
+	breaches = lock_condition_check(&condition, rows->profile, rows->functions, tell,
+					(void *)teller);
+	if (breaches > 0)
+		return EXIT_STATUS_CONDITION;
+	if (!breaches || (breaches == -ESRCH && condition.may_be_absent))
+		return status;
+	console_error(teller->console, "--fail-if %s: %s", teller->expression,
+		      breaches == -ENODATA ? "not measured; add locks to --events"
+		      : breaches == -ESRCH ? "no thread waited for a lock of this name; a ? before "
+					     "it allows absence"
+					   : "out of memory");
+	return not_checked(status);
+}
+
 int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console)
 {
@@ -129,6 +157,10 @@ int conditions_check(const struct cli_options *options, struct results *results,
 
 		if (region_condition_is(teller.expression)) {
 			status = check_region(&teller, &regions, status);
+			continue;
+		}
+		if (lock_condition_is(teller.expression)) {
+			status = check_locks(&teller, rows, status);
 			continue;
 		}
 		if (condition_parse(teller.expression, &condition, NULL) < 0)

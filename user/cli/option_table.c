@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/near_match.h"
 #include "finding/condition.h"
+#include "finding/lock_condition.h"
 #include "finding/region_condition.h"
 #include "report/report.h"
 #include "source/source.h"
@@ -196,11 +197,13 @@ static int parse_fail_if(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
 	struct region_condition of_region;
+	struct lock_condition of_lock;
 	struct condition condition;
 	const char **slot;
 	bool is_of_region = region_condition_is(value);
-	int err = is_of_region ? region_condition_parse(value, &of_region, error)
-			       : condition_parse(value, &condition, error);
+	int err = is_of_region		     ? region_condition_parse(value, &of_region, error)
+		  : lock_condition_is(value) ? lock_condition_parse(value, &of_lock, error)
+					     : condition_parse(value, &condition, error);
 
 	if (err < 0)
 		return err;
@@ -432,7 +435,8 @@ static const struct option_row rows[] = {
 	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",
 	 OUTPUT, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if,
 	 .text = "See FIGURES. A name or pid that matches nothing is an error, unless a ? precedes "
-		 "it: '?nginx:memory.rss>1G'."},
+		 "it: '?nginx:memory.rss>1G'. Locks have conditions of their own: "
+		 "'lock.wait_share>5%', 'lock[cache_lock].p99>1ms'."},
 	{0, "per-thread", NULL, "keep the threads of a process separate", OUTPUT,
 	 FLAG(live.per_thread), .text = "Stacks, waits and resources are then kept per thread."},
 	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", OUTPUT, FLAG(pid_frame)},

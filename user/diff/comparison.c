@@ -25,6 +25,7 @@ static const double level_risk[DIFF_LEVELS] = {
 	[DIFF_SELF] = 0.6,
 	[DIFF_TOTAL] = 0.2,
 	[DIFF_STACK] = 1,
+	[DIFF_LOCK] = 0.1,
 	/* Beside functions that are counted, and mostly without any. */
 	[DIFF_REGION_TIME] = 0.1,
 	[DIFF_REGION_COUNT] = 0.05,

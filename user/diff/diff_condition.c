@@ -26,6 +26,7 @@ static const struct {
 	{"function[", "].self", DIFF_SELF},
 	{"function[", "].total", DIFF_TOTAL},
 	{"place[", "]", DIFF_PLACE},
+	{"lock[", "]", DIFF_LOCK},
 	{REGION, "].total", DIFF_REGION_TIME},
 	{REGION, "].count", DIFF_REGION_COUNT},
 	{REGION, "].mean", DIFF_REGION_MEAN},

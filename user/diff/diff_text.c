@@ -38,11 +38,12 @@ static const struct text_column columns[] = {
 
 /* From levels that say who to those that say where. */
 static const enum diff_level order[] = {
-	DIFF_PROCESS,	  DIFF_CONTAINER,    DIFF_PLACE,       DIFF_SELF,	DIFF_TOTAL,
-	DIFF_REGION_TIME, DIFF_REGION_COUNT, DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
+	DIFF_PROCESS,	  DIFF_CONTAINER,  DIFF_LOCK,	     DIFF_PLACE,
+	DIFF_SELF,	  DIFF_TOTAL,	   DIFF_REGION_TIME, DIFF_REGION_COUNT,
+	DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
 };
-static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_PLACE,
-						 DIFF_SELF};
+static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_LOCK,
+						 DIFF_PLACE, DIFF_SELF};
 
 /* Where nothing can be judged, the reader judges: what is known of processes is shown. */
 static bool is_listed(const struct diff_row *row)
@@ -50,7 +51,7 @@ static bool is_listed(const struct diff_row *row)
 	return diff_is_significant(row) ||
 	       (row->verdict == DIFF_UNJUDGED &&
 		(row->key.level == DIFF_PROCESS || row->key.level == DIFF_CONTAINER ||
-		 diff_level_is_region(row->key.level)));
+		 row->key.level == DIFF_LOCK || diff_level_is_region(row->key.level)));
 }
 
 static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level, bool listed)

@@ -151,6 +151,7 @@ const char *diff_words_level(uint32_t level)
 		[DIFF_TOTAL] = "total",
 		[DIFF_ALL_STACKS] = "all",
 		[DIFF_STACK] = "stack",
+		[DIFF_LOCK] = "lock",
 		[DIFF_REGION_TIME] = "wall time",
 		[DIFF_REGION_COUNT] = "count",
 		[DIFF_REGION_MEAN] = "mean",
@@ -170,6 +171,7 @@ char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t leve
 	const char *plural = level == DIFF_PROCESS	   ? "processes"
 			     : level == DIFF_CONTAINER	   ? "containers"
 			     : diff_level_is_region(level) ? "regions"
+			     : level == DIFF_LOCK	   ? "locks"
 			     : level == DIFF_PLACE	   ? "places"
 							   : "functions";
 	char number[HUMAN_SIZE];

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "diff/measure_locks.h"
 #include "diff/measure_regions.h"
 #include "profile/kind_table.h"
 
@@ -164,6 +165,40 @@ static bool add_regions(struct measurement *measurement, const json_t *report)
 	return added;
 }
 
+/* Rows of a report have no waits for locks: those of processes add up. */
+static bool add_lock_wait(struct measurement *measurement, enum diff_level level, const char *name,
+			  double wait_ns)
+{
+	struct diff_key key = {PKBPF_PROFILE_LOCKS, level,
+			       string_pool_add(measurement->names->texts, name)};
+
+	return key.name != STRING_POOL_NONE &&
+	       (wait_ns <= 0 || measurement_add(measurement, &key, wait_ns, 0));
+}
+
+/* Of a report made with -e locks. */
+static bool add_locks(struct measurement *measurement, const json_t *report)
+{
+	const json_t *lock, *locks = json_object_get(json_object_get(report, "locks"), "locks");
+	bool added = true;
+	size_t i;
+
+	if (json_is_array(locks))
+		measurement->has_level[DIFF_LOCK] = true;
+	json_array_foreach(locks, i, lock)
+	{
+		const char *symbol = text_of(lock, "symbol");
+		double wait_ns = number_of(lock, "wait_ns");
+
+		added = added &&
+			measure_lock(measurement, *symbol ? symbol : text_of(lock, "name"),
+				     wait_ns) &&
+			add_lock_wait(measurement, DIFF_PROCESS, text_of(lock, "comm"), wait_ns) &&
+			add_lock_wait(measurement, DIFF_ALL, "", wait_ns);
+	}
+	return added;
+}
+
 static bool is_report(const json_t *report)
 {
 	return strcmp(text_of(json_object_get(report, "tool"), "name"), "pkbpf") == 0 &&
@@ -190,7 +225,8 @@ static int take_report(struct measurement *measurement, const json_t *report, st
 	if (!measurement_begin_slice(measurement, &slice))
 		return error_set(error, ENOMEM, "cannot be read: out of memory");
 	describe(measurement, report);
-	return add_rows(measurement, report) || !add_regions(measurement, report)
+	return add_rows(measurement, report) || !add_regions(measurement, report) ||
+			       !add_locks(measurement, report)
 		       ? error_set(error, ENOMEM, "cannot be read: out of memory")
 		       : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "diff/clone_name.h"
+#include "diff/measure_locks.h"
 #include "diff/measure_places.h"
 #include "diff/measure_regions.h"
 #include "diff/measure_stack.h"
@@ -209,6 +210,8 @@ int measure_profile(struct measurement *measurement, const struct profile *profi
 		err = add_rows(measurement, profile, ROWS_BY_CONTAINER, DIFF_CONTAINER);
 	if (!err && measurement_wants(measurement, DIFF_REGION_TIME))
 		err = measure_regions(measurement, profile);
+	if (!err && measurement_wants(measurement, DIFF_LOCK))
+		err = measure_locks(measurement, profile);
 	if (!err && measurement_wants(measurement, DIFF_PLACE))
 		err = measure_places(measurement, profile, run);
 	if (!err && wants_functions(measurement))

@@ -13,6 +13,7 @@ const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_TOTAL] = "function_total",
 	[DIFF_ALL_STACKS] = "all_stacks",
 	[DIFF_STACK] = "stack",
+	[DIFF_LOCK] = "lock",
 	[DIFF_REGION_TIME] = "region_time",
 	[DIFF_REGION_COUNT] = "region_count",
 	[DIFF_REGION_MEAN] = "region_mean",

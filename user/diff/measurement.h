@@ -25,6 +25,7 @@ enum diff_level {
 	DIFF_TOTAL,	 /* a function and what it calls */
 	DIFF_ALL_STACKS, /* all that has a stack; what shares of functions are of; has no name */
 	DIFF_STACK,	 /* a stack with its comm; named by a number in diff_names.stacks */
+	DIFF_LOCK,	 /* waits for locks of one name, with PKBPF_PROFILE_LOCKS */
 	/* Of regions and counted functions, with PKBPF_PROFILE_CALLS; see diff/region_values.h. */
 	DIFF_REGION_TIME,  /* wall time */
 	DIFF_REGION_COUNT, /* times left, or calls of a counted function */

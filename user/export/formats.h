@@ -16,6 +16,7 @@
 	ROW(csv_regions)                                                                           \
 	ROW(csv_peers)                                                                             \
 	ROW(csv_allocations)                                                                       \
+	ROW(csv_locks)                                                                             \
 	ROW(csv_gpu_calls)                                                                         \
 	ROW(csv_python_calls)                                                                      \
 	ROW(csv_python_lines)                                                                      \
