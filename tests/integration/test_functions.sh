@@ -133,6 +133,36 @@ checker - <<-'END'
 	check(often["let_go"] and often["not_left"] > 0, "as is a region that such a function begins")
 END
 
+begin "a flood whose returns, and then whose entries, lose their probes: each call counts once"
+cat >flood.c <<-'END'
+	#define KEEP __attribute__((noinline))
+	KEEP int tiny(int i) { __asm__ volatile("" ::: "memory"); return i + 1; }
+	KEEP int other(int i) { __asm__ volatile("" ::: "memory"); return i + 2; }
+	int main(void)
+	{
+		volatile long sum = 0;
+		for (int i = 0; i < 1000; i++)
+			sum += tiny(i) + (i % 10 ? 0 : other(i));
+		return 0;
+	}
+END
+if gcc -O2 -o flood flood.c 2>said; then
+	for ((i = 0; i < 10; i++)); do
+		"$pkbpf" -q -e offcpu --function tiny --function other -o "flood$i.json" -- ./flood >said 2>&1 || fail "status $?: $(cat said)"
+	done
+	checker - <<-'END'
+	import json
+	from checks import check
+	reports = [json.load(open(f"flood{i}.json")) for i in range(10)]
+	calls = [{r["name"]: (r["calls"], r["let_go"]) for r in report["regions_by_name"]} for report in reports]
+	for name, count in (("tiny()", 1000), ("other()", 100)):
+	    found = [each[name] for each in calls]
+	    check(all(n == count or (gone and n < count) for n, gone in found), f"{name}: {count} calls each time: {found}")
+	END
+else
+	not_checked "no gcc: $(head -n 1 said)"
+fi
+
 begin "patterns that mean nothing, or what cannot be had"
 "$pkbpf" --progress never -e offcpu --function 'no_such_name*' -d 0.1 -p "$target" -o none.json 2>said
 status=$?

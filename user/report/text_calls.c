@@ -77,8 +77,8 @@ static void write_notes(const struct text_report *report, const struct region_li
 			    human_counted(number, unmeasured, "calls"));
 	if (any_let_go)
 		text_append(text, sizeof(text),
-			    "+: called more often, but its probes cost more "
-			    "than --probe-cost and were taken off; ");
+			    "+: called more often, but probes cost more than --probe-cost "
+			    "and were taken off; ");
 	if (unfinished)
 		text_append(text, sizeof(text), "%s unfinished at the end; ",
 			    human_counted(number, unfinished, "calls"));

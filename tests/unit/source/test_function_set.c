@@ -58,7 +58,15 @@ struct region_probes {
 	struct region_sites sites;
 };
 
-static struct region_sites on; /* of the last file */
+static struct region_sites on; /* all that are on, by number */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct region_site *left = a, *right = b;
+
+	return (left->cookie > right->cookie) - (left->cookie < right->cookie);
+}
+
 static size_t sets_on;
 static int refusal;
 
@@ -73,19 +81,34 @@ int region_probes_copy(const struct region_probes *probes, struct region_probes 
 int region_probes_add(struct region_probes *probes, int fd, const struct region_sites *sites,
 		      struct error *error)
 {
-	(void)probes;
 	assert_true(fd > STDERR_FILENO);
 	if (refusal)
 		return error_set(error, -refusal, "no");
-	on.items.count = 0;
-	array_foreach(&sites->items, site)
+	array_foreach(&sites->items, site) {
 		*array_add(&on.items) = *site;
+		*array_add(&probes->sites.items) = *site;
+	}
+	qsort(on.items.items, on.items.count, sizeof(on.items.items[0]), by_number);
 	return 0;
 }
 
 void region_probes_free(struct region_probes *probes)
 {
-	sets_on -= probes != NULL;
+	size_t kept = 0;
+
+	if (!probes)
+		return;
+	array_foreach(&on.items, site) {
+		bool is_off = false;
+
+		array_foreach(&probes->sites.items, each)
+			is_off |= each->cookie == site->cookie;
+		if (!is_off)
+			on.items.items[kept++] = *site;
+	}
+	on.items.count = kept;
+	sets_on--;
+	array_free(&probes->sites.items);
 	free(probes);
 }
 
@@ -106,6 +129,7 @@ static struct function_set *set;
 static struct pkbpf_span_row rows[ROWS];
 static char said[1024];
 static uint64_t now_ns;
+static uint32_t groups = 64;
 
 static void write_said(void *context, enum log_level level, const char *text)
 {
@@ -125,6 +149,7 @@ static void start_of(const char *const *patterns, size_t count, uint32_t most, b
 		.patterns = patterns,
 		.pattern_count = count,
 		.most = most,
+		.groups = groups,
 		.cost_permille = PERMILLE,
 		.cpu_count = CPUS,
 		.wants_callers = wants_callers,
@@ -304,22 +329,21 @@ static void returns_are_let_go_first_then_the_function(void **state)
 	assert_non_null(strstr(said,
 			       "probed_one_exit() is called too often to be measured "
 			       "within --probe-cost: from now on its calls are counted only"));
-	/* New probes come before the old ones are off: they have other numbers. */
+	/* The same probe counts on: with another one beside it, calls would count twice. */
 	assert_int_equal(sets_on, 1);
 	assert_int_equal(on.items.count, 1);
-	assert_int_equal(on.items.items[0].cookie, FIRST + 2);
-	assert_int_equal(sites[FIRST].role, PKBPF_SITE_OFF);
+	assert_int_equal(on.items.items[0].cookie, FIRST);
+	assert_int_equal(sites[FIRST].role, PKBPF_SITE_COUNT);
 	assert_int_equal(sites[FIRST + 1].role, PKBPF_SITE_OFF);
-	assert_int_equal(sites[FIRST + 2].role, PKBPF_SITE_COUNT);
 	assert_int_equal(rows[0].flags, PKBPF_REGION_FUNCTION);
 
 	said[0] = '\0';
-	sites[FIRST + 2].hits = 500 * NS_PER_MS / 1000 * PERMILLE * CPUS / 1000 + 1;
+	sites[FIRST].hits = 500 * NS_PER_MS / 1000 * PERMILLE * CPUS / 1000 + 1;
 	poll_after_ms(500);
 	assert_non_null(strstr(said, "probed_one_exit() is called too often to be counted "
 				     "within --probe-cost (at least 20002 calls/s): it is let go"));
 	assert_int_equal(sets_on, 0);
-	assert_int_equal(sites[FIRST + 2].role, PKBPF_SITE_OFF);
+	assert_int_equal(sites[FIRST].role, PKBPF_SITE_OFF);
 	assert_int_equal(rows[0].flags, PKBPF_REGION_FUNCTION | PKBPF_REGION_LET_GO);
 	assert_int_equal(rows[1].flags, 0);
 	assert_int_equal(rows[2].flags, PKBPF_REGION_FUNCTION);
@@ -375,11 +399,11 @@ static void stacks_of_calls_are_part_of_the_cost(void **state)
 	assert_non_null(strstr(said, "counted only"));
 	/* Of a call that is counted: at the entry. */
 	said[0] = '\0';
-	sites[FIRST + 2].hits =
+	sites[FIRST].hits =
 		500 * NS_PER_MS / 1000 * PERMILLE * CPUS / (EMULATED_NS + PROGRAM_NS + STACK_NS);
 	poll_after_ms(500);
 	assert_string_equal(said, "");
-	sites[FIRST + 2].hits =
+	sites[FIRST].hits =
 		500 * NS_PER_MS / 1000 * PERMILLE * CPUS / (EMULATED_NS + PROGRAM_NS + STACK_NS) +
 		1;
 	poll_after_ms(500);
@@ -401,12 +425,41 @@ static void two_polls_are_some_time_apart(void **state)
 
 static void probes_that_cannot_be_had_again_are_missed_with_a_warning(void **state)
 {
-	start("probed_one_exit");
-	call(FIRST, calls_within(500) * 2);
+	groups = 1;
+	start("probed_*");
+	call(site_of("probed_one_exit()"), calls_within(500) * 2);
 	refusal = -EBUSY;
 	poll_after_ms(500);
 	assert_non_null(strstr(said, "cannot watch the functions of /usr/bin/app any more"));
 	stop();
+	groups = 64;
+}
+
+/* Each has a link of its own: what is let go changes nothing for the others. With one link for all
+ * of them, the others miss calls, which is said of them. */
+static void calls_of_the_others_are_missed_only_in_the_same_group(void **state)
+{
+	for (groups = 1; groups <= 64; groups += 63) {
+		uint32_t other;
+
+		start("probed_*_exit*");
+		rows[0] = (struct pkbpf_span_row){
+			.pid = 7, .flags = PKBPF_REGION_FUNCTION, .name = "probed_one_exit()"};
+		other = site_of("probed_one_exit()");
+		call(site_of("probed_two_exits()"), calls_within(500) * 5);
+		poll_after_ms(500);
+		assert_int_equal(site_of("probed_one_exit()"), other);
+		assert_int_equal(rows[0].flags, PKBPF_REGION_FUNCTION);
+		sites[site_of("probed_two_exits()")].hits = 1000000;
+		poll_after_ms(500);
+		assert_non_null(
+			strstr(said, "probed_two_exits() is called too often to be counted"));
+		assert_int_equal(!!(rows[0].flags & PKBPF_REGION_LET_GO), groups == 1);
+		/* The entry and the return of the other. */
+		assert_int_equal(on.items.count, 2);
+		stop();
+	}
+	groups = 64;
 }
 
 static void new_probes_are_looked_at_more_often(void **state)
@@ -469,6 +522,7 @@ int main(void)
 		cmocka_unit_test(stacks_of_calls_are_part_of_the_cost),
 		cmocka_unit_test(two_polls_are_some_time_apart),
 		cmocka_unit_test(probes_that_cannot_be_had_again_are_missed_with_a_warning),
+		cmocka_unit_test(calls_of_the_others_are_missed_only_in_the_same_group),
 		cmocka_unit_test(new_probes_are_looked_at_more_often),
 		cmocka_unit_test(patterns_that_mean_nothing_are_named),
 		cmocka_unit_test(files_without_functions_that_are_meant_get_nothing),

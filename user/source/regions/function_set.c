@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Puts probes on functions, and takes those off that cost too much. */
-#include "source/regions/function_set.h"
+#include "source/regions/function_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,42 +30,6 @@
 #define TOLD_AT_MOST 5
 /* Reading the stack of a call, and adding to its entry: stacks of ten frames of this machine. */
 #define STACK_NS 2500
-
-enum function_state {
-	FUNCTION_MEASURED,
-	FUNCTION_COUNTED, /* its returns have no probes */
-	FUNCTION_LET_GO,
-};
-
-struct function {
-	char name[PKBPF_SPAN_NAME];
-	enum function_state state;
-	bool is_emulated;	    /* the entry */
-	struct region_sites sites;  /* the entry first; without numbers */
-	ARRAY_OF(uint32_t) numbers; /* of the sites that have probes, as far as they have */
-	uint64_t cost_ns, entries;  /* since the last poll */
-};
-
-struct function_file {
-	int fd;
-	char *path;
-	size_t first, count;	      /* functions */
-	struct region_probes *probes; /* NULL: none */
-	bool has_changed;
-};
-
-struct function_set {
-	struct function_set_options options;
-	struct function_pattern *patterns;
-	char **texts;	 /* that they point into */
-	uint32_t *found; /* functions, by pattern */
-	ARRAY_OF(struct function) functions;
-	ARRAY_OF(struct function_file) files;
-	ARRAY_OF(uint32_t) free_sites;
-	struct pkbpf_span_site *sites;
-	struct function_price price;
-	uint64_t begun_ns, polled_ns;
-};
 
 int function_set_new(const struct function_set_options *options, struct function_set **ret_set)
 {
@@ -160,35 +124,6 @@ static int add_function(struct function_set *set, const struct elf_file *file,
 	return function_sites_find(&found, probes, &function->sites);
 }
 
-/* Numbers for the sites of a function that are to have probes. -ENOSPC. */
-static int number_sites(struct function_set *set, struct function *function,
-			struct region_sites *sites)
-{
-	size_t count = function->state == FUNCTION_MEASURED  ? function->sites.items.count
-		       : function->state == FUNCTION_COUNTED ? 1
-							     : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		struct region_site *site = array_add(&sites->items);
-		uint32_t *number = array_add(&function->numbers);
-
-		if (!site || !number)
-			return -ENOMEM;
-		if (!set->free_sites.count) {
-			function->numbers.count--;
-			sites->items.count--;
-			return -ENOSPC;
-		}
-		*number = set->free_sites.items[--set->free_sites.count];
-		*site = function->sites.items.items[i];
-		site->cookie = *number;
-		set->sites[*number] = site->description;
-		if (function->state == FUNCTION_COUNTED)
-			set->sites[*number].role = PKBPF_SITE_COUNT;
-	}
-	return 0;
-}
-
 static void add_hits(const struct function_set *set, struct function *function)
 {
 	for (size_t i = 0; i < function->numbers.count; i++) {
@@ -205,71 +140,6 @@ static void add_hits(const struct function_set *set, struct function *function)
 			hits * ((is_emulated ? set->price.emulated_ns : set->price.stepped_ns) +
 				set->price.program_ns + (has_stack ? STACK_NS : 0));
 	}
-}
-
-struct site_numbers {
-	ARRAY_OF(uint32_t) items;
-};
-
-/* Takes from a function what its sites have counted, and their numbers. */
-static int take_numbers(struct function_set *set, struct function *function,
-			struct site_numbers *taken)
-{
-	add_hits(set, function);
-	for (size_t i = 0; i < function->numbers.count; i++) {
-		uint32_t *number = array_add(&taken->items);
-
-		if (!number)
-			return -ENOMEM;
-		*number = function->numbers.items[i];
-	}
-	function->numbers.count = 0;
-	return 0;
-}
-
-/* The old ones are off before their numbers are used again. */
-static void end_probes(struct function_set *set, struct region_probes *probes,
-		       const struct site_numbers *numbers)
-{
-	array_foreach(&numbers->items, number)
-		set->sites[*number].role = PKBPF_SITE_OFF;
-	region_probes_free(probes);
-	/* Nothing has them any more. */
-	array_foreach(&numbers->items, number) {
-		uint32_t *free_site = array_add(&set->free_sites);
-
-		if (free_site)
-			*free_site = *number;
-	}
-}
-
-/* Gives a file new probes for what its functions are to have by now; the old ones are taken off
- * when nothing comes from them any more. */
-static int probe_file(struct function_set *set, struct function_file *file)
-{
-	struct function *functions = set->functions.items + file->first;
-	struct region_probes *probes = NULL;
-	struct site_numbers left = {0};
-	struct region_sites sites = {0};
-	struct error error;
-	int err = 0;
-
-	file->has_changed = false;
-	for (size_t i = 0; i < file->count; i++) {
-		int taken = take_numbers(set, &functions[i], &left);
-
-		err = err ? err : taken;
-		err = err ? err : number_sites(set, &functions[i], &sites);
-	}
-	if (!err && sites.items.count) {
-		err = region_probes_copy(set->options.probes, &probes);
-		err = err ? err : region_probes_add(probes, file->fd, &sites, &error);
-	}
-	end_probes(set, file->probes, &left);
-	file->probes = probes;
-	array_free(&left.items);
-	region_sites_done(&sites);
-	return err;
 }
 
 static int add_matches(struct function_set *set, const struct elf_file *file, const char *path,
@@ -358,13 +228,11 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 	item = err ? NULL : array_add(&set->files);
 	if (!item)
 		return err ? err : -ENOMEM;
-	*item = (struct function_file){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3),
-				       .path = strdup(path),
-				       .first = first,
-				       .count = set->functions.count - first};
+	*item = (struct function_file){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .path = strdup(path)};
 	set->begun_ns = clock_now_ns();
-	err = item->fd < 0 ? -errno : probe_file(set, item);
-	log_info(set->options.log, "probes on %zu functions of %s", item->count, path);
+	err = item->fd < 0 ? -errno : function_groups_add(set, first);
+	log_info(set->options.log, "probes on %zu functions of %s", set->functions.count - first,
+		 path);
 	return err;
 }
 
@@ -375,13 +243,18 @@ size_t function_set_count(const struct function_set *set)
 
 /* ---- the budget ---- */
 
-static void give_way(struct function_set *set, struct function *function, uint64_t time_ns,
-		     struct pkbpf_span_row *rows, uint32_t row_count)
+static void give_way(struct function_set *set, struct function_group *group,
+		     struct function *function, uint64_t time_ns, struct pkbpf_span_row *rows,
+		     uint32_t row_count)
 {
 	uint64_t rate = function->entries * NS_PER_SECOND / time_ns;
 
 	if (function->state == FUNCTION_MEASURED) {
 		function->state = FUNCTION_COUNTED;
+		/* The probe stays, so that each call counts once. */
+		__atomic_store_n(&set->sites[function->numbers.items[0]].role, PKBPF_SITE_COUNT,
+				 __ATOMIC_RELAXED);
+		group->returns_change = true;
 		log_warning(set->options.log,
 			    "%s is called too often to be measured within --probe-cost: from now "
 			    "on its calls are counted only",
@@ -389,6 +262,7 @@ static void give_way(struct function_set *set, struct function *function, uint64
 		return;
 	}
 	function->state = FUNCTION_LET_GO;
+	group->entries_change = true;
 	region_rows_let_go(rows, row_count, function->name, true);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost (at least %" PRIu64
@@ -406,16 +280,6 @@ static struct function *dearest(struct function_set *set)
 	return best;
 }
 
-static struct function_file *file_of(struct function_set *set, const struct function *function)
-{
-	size_t number = (size_t)(function - set->functions.items);
-
-	array_foreach(&set->files, file)
-		if (number >= file->first && number < file->first + file->count)
-			return file;
-	return NULL;
-}
-
 void function_set_poll(struct function_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
 		       uint32_t row_count)
 {
@@ -430,21 +294,18 @@ void function_set_poll(struct function_set *set, uint64_t now_ns, struct pkbpf_s
 	}
 	while (set->polled_ns && cost_ns > most_ns) {
 		struct function *function = dearest(set);
-		struct function_file *file = function ? file_of(set, function) : NULL;
+		struct function_group *group = function ? function_group_of(set, function) : NULL;
 
-		if (!file)
+		if (!group)
 			break;
-		give_way(set, function, time_ns, rows, row_count);
-		file->has_changed = true;
+		give_way(set, group, function, time_ns, rows, row_count);
 		cost_ns -= function->cost_ns;
 		function->cost_ns = 0;
 	}
 	array_foreach(&set->functions, function)
 		function->cost_ns = function->entries = 0;
-	array_foreach(&set->files, file)
-		if (file->has_changed && probe_file(set, file) < 0)
-			log_warning(set->options.log, "cannot watch the functions of %s any more",
-				    file->path);
+	array_foreach(&set->groups, group)
+		function_group_change(set, group, rows, row_count);
 	set->polled_ns = now_ns;
 }
 
@@ -457,10 +318,7 @@ uint32_t function_set_remove(struct function_set *set)
 {
 	uint32_t unknown = 0;
 
-	array_foreach(&set->files, file) {
-		region_probes_free(file->probes);
-		file->probes = NULL;
-	}
+	function_groups_end(set);
 	for (size_t i = 0; i < set->options.pattern_count; i++)
 		if (!set->found[i]) {
 			log_warning(set->options.log, "--function %s%s%s means no function",
@@ -469,6 +327,16 @@ uint32_t function_set_remove(struct function_set *set)
 			unknown++;
 		}
 	return unknown;
+}
+
+static void close_files(struct function_set *set)
+{
+	array_foreach(&set->files, file) {
+		free(file->path);
+		if (file->fd >= 0)
+			close(file->fd);
+	}
+	array_free(&set->files);
 }
 
 void function_set_free(struct function_set *set)
@@ -480,13 +348,9 @@ void function_set_free(struct function_set *set)
 		array_free(&function->numbers);
 	}
 	array_free(&set->functions);
-	array_foreach(&set->files, file) {
-		region_probes_free(file->probes);
-		free(file->path);
-		if (file->fd >= 0)
-			close(file->fd);
-	}
-	array_free(&set->files);
+	function_groups_end(set);
+	array_free(&set->groups);
+	close_files(set);
 	array_free(&set->free_sites);
 	for (size_t i = 0; set->texts && i < set->options.pattern_count; i++)
 		free(set->texts[i]);

@@ -21,7 +21,10 @@ struct region_probes;
 struct function_set_options {
 	const char *const *patterns; /* checked; borrowed until new returns */
 	size_t pattern_count;
-	uint32_t most;		/* functions */
+	uint32_t most; /* functions */
+	/* Of a file, at most: functions of a group have their probes together. When one of them
+	 * loses its own, the calls of the others are missed for a moment. */
+	uint32_t groups;
 	uint32_t cost_permille; /* of each CPU: what probes may cost */
 	uint32_t cpu_count;
 	bool wants_callers; /* the stack of each call is read, too */
@@ -48,7 +51,7 @@ int function_set_add(struct function_set *set, const struct elf_file *file, int 
 /* That have probes, or had some; set: NULL has none. */
 size_t function_set_count(const struct function_set *set);
 /* Compares the cost since the last poll with the budget. now_ns: clock_now_ns(). rows: those of
- * functions that are let go get a mark. */
+ * functions that are let go, and of others whose calls were missed, get a mark. */
 void function_set_poll(struct function_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
 		       uint32_t row_count);
 /* How long until the next poll. */

@@ -50,6 +50,7 @@ struct kernel_set {
 	uint32_t first;
 	uint32_t price_ns; /* of both probes of a call */
 	uint64_t begun_ns, polled_ns;
+	bool entries_change;
 };
 
 void kernel_set_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -272,6 +273,7 @@ static void give_way(struct kernel_set *set, size_t number, struct pkbpf_span_ro
 	}
 	__atomic_store_n(&site->role, PKBPF_SITE_OFF, __ATOMIC_RELAXED);
 	kernel_probes_drop(&set->entries, set->first + number);
+	set->entries_change = true;
 	region_rows_let_go(rows, row_count, site->name, true);
 	log_warning(set->options.log,
 		    "%s is called too often to be counted within --probe-cost: it is let go",
@@ -286,6 +288,22 @@ static size_t dearest_of(const struct kernel_set *set)
 		if (set->cost_ns[i] > set->cost_ns[dearest])
 			dearest = i;
 	return dearest;
+}
+
+/* Where a link has all of them, it is taken off and put on again, and calls are missed meanwhile.
+ */
+static void change_probes(struct kernel_set *set, struct pkbpf_span_row *rows, uint32_t row_count)
+{
+	int err = kernel_probes_update(&set->returns);
+
+	if (!err && set->entries_change) {
+		err = kernel_probes_update(&set->entries);
+		for (size_t i = 0; set->entries.uses_multi && i < set->functions.items.count; i++)
+			region_rows_let_go(rows, row_count, set->sites[i].name, true);
+	}
+	set->entries_change = false;
+	if (err < 0)
+		log_warning(set->options.log, "cannot watch the functions of the kernel any more");
 }
 
 void kernel_set_poll(struct kernel_set *set, uint64_t now_ns, struct pkbpf_span_row *rows,
@@ -314,9 +332,8 @@ void kernel_set_poll(struct kernel_set *set, uint64_t now_ns, struct pkbpf_span_
 		cost_ns -= set->cost_ns[dearest];
 		set->cost_ns[dearest] = 0;
 	}
-	if (has_changed &&
-	    (kernel_probes_update(&set->returns) < 0 || kernel_probes_update(&set->entries) < 0))
-		log_warning(set->options.log, "cannot watch the functions of the kernel any more");
+	if (has_changed)
+		change_probes(set, rows, row_count);
 }
 
 int kernel_set_rest_ms(const struct kernel_set *set)

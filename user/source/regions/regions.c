@@ -182,12 +182,16 @@ static bool has_cookies(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) > 0;
 }
 
+/* To end a link takes the kernel some milliseconds. */
+#define FUNCTION_GROUPS 64
+
 static int choose_functions(struct source *source, const struct region_options *options)
 {
 	const struct function_set_options functions = {
 		.patterns = options->functions,
 		.pattern_count = options->function_count,
 		.most = options->max_probes,
+		.groups = FUNCTION_GROUPS,
 		.cost_permille = options->cost_permille,
 		.cpu_count = session_cpu_count(source->session),
 		.wants_callers =
