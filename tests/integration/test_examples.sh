@@ -116,14 +116,6 @@ grep -q '^- \*\*failed\*\*: .cpu.total' pkbpf-out/comment.md && grep -q '<failur
 printf "#!/bin/sh\nexit 7\n" >fails && chmod +x fails
 gate 7 0.6 PKBPF=./fails
 
-begin "steps of the action of GitHub and the job of GitLab"
-if python3 -c 'import yaml' 2>/dev/null; then
-	mkdir -p fake && printf '#!/bin/sh\necho "$0 $*" >>%s/asked\n' "$PWD" >fake/gh && cp fake/gh fake/curl && chmod +x fake/*
-	python3 "$here/ci_steps.py" "$examples" "$pkbpf" "$interpreter burn.py" fake >said 2>&1 || fail "$(cat said)"
-else
-	not_checked "no yaml for Python"
-fi
-
 begin "files that are in the program are those of the tree"
 "$pkbpf" unpack >names || fail "status $?"
 while read -r name; do

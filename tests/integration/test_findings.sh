@@ -41,7 +41,7 @@ sys.exit(1)
 P
 }
 
-# ---- a database, a web server, disk reads and a spinner for each CPU: everybody waits for CPUs ----
+begin "a database, a web server, disk reads and a spinner for each CPU: everybody waits for CPUs"
 all_together() {
 	local burners=()
 	cd "$work" || return 1
@@ -83,7 +83,7 @@ case $status in
 *) fail "CPU-starved: status $status" ;;
 esac
 
-# ---- direct reads, limited above the device to twenty per second ----
+begin "direct reads, limited above the device to twenty per second"
 limit_reads() { # cgroup version 2, or 1
 	local number
 	number=$(stat -c '%Hd:%Ld' "$work")
@@ -115,7 +115,7 @@ else
 	not_checked "requests held back: this machine's disk cannot be limited"
 fi
 
-# ---- a spinner that may use a twentieth of a CPU, which it gets beside others, too ----
+begin "a spinner that may use a twentieth of a CPU, which it gets beside others, too"
 [ -z "$cgroup" ] || rmdir "$cgroup"
 if limit_cpu findings 5000; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec -a throttled bash -c 'while :; do :; done') &
@@ -135,7 +135,7 @@ else
 	not_checked "limited CPU time: there is no cpu controller"
 fi
 
-# ---- a program that wants more memory than its cgroup may have ----
+begin "a program that wants more memory than its cgroup may have"
 limit_memory() { # cgroup version 2, or 1
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
 		cgroup=$root/pkbpf-findings
@@ -178,7 +178,7 @@ else
 	not_checked "want of memory: there is no memory controller"
 fi
 
-# ---- a server whose clients ask now and then ----
+begin "a server whose clients ask now and then"
 cat >server.py <<'P'
 import os, socket, time
 open("/proc/self/comm", "w").write("waiter")
@@ -203,7 +203,7 @@ found peers.json healthy "^waiter $server( \\(.*\\))?: nothing is known to limit
 	# Beside others it waits for the CPU more than for anybody.
 	found peers.json queue_bound "^(waiter|asker) .*: waits for a CPU that others use" || fail "nothing but peers"
 
-# ---- threads that take one lock for most of what they do; and beside them one whose threads only wait to be told ----
+begin "threads that take one lock for most of what they do; and beside them one whose threads only wait to be told"
 "$workloads/locks" contend >contend.out &
 locks=$!
 "$workloads/locks" idle >idle.out &
@@ -218,7 +218,7 @@ found locks.json lock_bound "^locks ($locks|\\(2 processes\\)): waits for a mute
 	'; [0-9]+ % of wall time of [48] threads \(.* in [0-9,]+ waits\)' || fail "locks"
 ! found locks.json lock_bound "locks $idle" >/dev/null || fail "who has nothing to do waits for no lock"
 
-# ---- a process that did nothing, since it cannot: by itself, and among all others ----
+begin "a process that did nothing, since it cannot: by itself, and among all others"
 "$workloads/locks" deadlock >deadlock.out &
 hung=$!
 sleep 1000 &
