@@ -2,8 +2,13 @@
 /* Keeps values by key and slice. */
 #include "diff/measurement.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "profile/kind_table.h"
+
+/* Beyond it samples are missing for another reason than chance. */
+#define CHANCE_SIGMAS 4
 
 const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_ALL] = "all",
@@ -198,6 +203,44 @@ static size_t merge_slices(struct diff_slice *slices, size_t count, size_t width
 	return merged;
 }
 
+struct series_sum {
+	double value, count;
+};
+
+static struct series_sum sum_of(const struct measurement *measurement, enum diff_level level)
+{
+	struct diff_key key = {PKBPF_PROFILE_CPU, level, 0};
+	const struct diff_series *series = measurement_find(measurement, &key);
+	struct series_sum sum = {0, 0};
+
+	if (!series)
+		return sum;
+	array_foreach(&series->values, each) {
+		sum.value += each->value;
+		sum.count += each->count;
+	}
+	return sum;
+}
+
+/* CPU time of functions is that of their samples; the kernel's account has the time of all. So that
+ * no part is larger than all of it, functions get their share of that account. Where samples are
+ * missing by more than chance they stay what they are. */
+static void fit_samples(struct measurement *measurement)
+{
+	struct series_sum all = sum_of(measurement, DIFF_ALL);
+	struct series_sum stacks = sum_of(measurement, DIFF_ALL_STACKS);
+
+	/* An account that is made of samples has them counted. */
+	if (all.value <= 0 || all.count > 0 || stacks.value <= 0 || stacks.count <= 0 ||
+	    all.value / stacks.value > 1 + CHANCE_SIGMAS / sqrt(stacks.count))
+		return;
+	array_foreach(&measurement->series, series)
+		if (series->key.kind == PKBPF_PROFILE_CPU &&
+		    diff_level_is_stacks(series->key.level))
+			array_foreach(&series->values, each)
+				each->value *= all.value / stacks.value;
+}
+
 void measurement_finish(struct measurement *measurement)
 {
 	size_t count = measurement->slices.count;
@@ -205,6 +248,7 @@ void measurement_finish(struct measurement *measurement)
 	size_t width;
 	uint32_t *numbers;
 
+	fit_samples(measurement);
 	most = most > MEASUREMENT_SLICES_MAX ? most : MEASUREMENT_SLICES_MAX;
 	width = (count + most - 1) / most;
 	numbers = width > 1 ? malloc(count * sizeof(*numbers)) : NULL;

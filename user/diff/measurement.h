@@ -136,7 +136,8 @@ bool measurement_put(struct measurement *measurement, const struct diff_key *key
 /* NULL: no value in any slice. */
 const struct diff_series *measurement_find(const struct measurement *measurement,
 					   const struct diff_key *key);
-/* Merges neighbours of one run until there are at most MEASUREMENT_SLICES_MAX slices, or so many
+/* CPU time of functions becomes their share of the time that the kernel counted. Merges neighbours
+ * of one run until there are at most MEASUREMENT_SLICES_MAX slices, or so many
  * for each run if that is more, which bounds the time of a comparison. Once, when all is added. */
 #define MEASUREMENT_SLICES_MAX	  128
 #define MEASUREMENT_SLICES_OF_RUN 16

@@ -101,12 +101,73 @@ static void few_slices_stay_as_they_are(void **state)
 	assert_int_equal(side->slices.count, MEASUREMENT_SLICES_MAX / 2 + 1);
 }
 
+/* Adds a slice with an account of CPU time, and two functions with samples of 10 each. */
+static void add_sampled(double all, double all_count, double first, double second)
+{
+	struct diff_key whole = {PKBPF_PROFILE_CPU, DIFF_ALL, 0};
+	struct diff_key stacks = {PKBPF_PROFILE_CPU, DIFF_ALL_STACKS, 0};
+	struct diff_key one = {PKBPF_PROFILE_CPU, DIFF_SELF, 1};
+	struct diff_key two = {PKBPF_PROFILE_CPU, DIFF_TOTAL, 2};
+
+	sides_slice(&sides, DIFF_BASE, NS_PER_SECOND, 0);
+	sides_add(&sides, DIFF_BASE, whole, all, all_count);
+	sides_add(&sides, DIFF_BASE, stacks, first + second, (first + second) / 10);
+	sides_add(&sides, DIFF_BASE, one, first, first / 10);
+	sides_add(&sides, DIFF_BASE, two, second, second / 10);
+}
+
+static double sum_of_level(enum diff_level level, uint32_t name)
+{
+	struct diff_key wanted = {PKBPF_PROFILE_CPU, level, name};
+	const struct diff_series *series = measurement_find(side, &wanted);
+	double sum = 0;
+
+	array_foreach(&series->values, value)
+		sum += value->value;
+	return sum;
+}
+
+static void functions_have_their_share_of_the_time_that_the_kernel_counted(void **state)
+{
+	(void)state;
+	add_sampled(70, 0, 90, 30);
+	add_sampled(110, 0, 90, 30);
+	measurement_finish(side);
+	assert_float_equal(sum_of_level(DIFF_ALL, 0), 180, 0);
+	assert_float_equal(sum_of_level(DIFF_ALL_STACKS, 0), 180, 1e-9);
+	assert_float_equal(sum_of_level(DIFF_SELF, 1), 135, 1e-9);
+	assert_float_equal(sum_of_level(DIFF_TOTAL, 2), 45, 1e-9);
+}
+
+static void samples_that_are_missing_by_more_than_chance_stay_missing(void **state)
+{
+	(void)state;
+	/* 16 samples of 10 may be 320 by chance, at most. */
+	add_sampled(321, 0, 130, 30);
+	measurement_finish(side);
+	assert_float_equal(sum_of_level(DIFF_SELF, 1), 130, 0);
+	add_sampled(160, 0, 130, 30);
+	measurement_finish(side);
+	assert_float_equal(sum_of_level(DIFF_SELF, 1), 260 * 481 / 320.0, 1e-9);
+}
+
+static void an_account_made_of_samples_changes_nothing(void **state)
+{
+	(void)state;
+	add_sampled(90, 9, 90, 30);
+	measurement_finish(side);
+	assert_float_equal(sum_of_level(DIFF_SELF, 1), 90, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(values_of_a_slice_add_up),
+		TEST(functions_have_their_share_of_the_time_that_the_kernel_counted),
+		TEST(samples_that_are_missing_by_more_than_chance_stay_missing),
+		TEST(an_account_made_of_samples_changes_nothing),
 		TEST(many_slices_are_merged_with_their_neighbours),
 		TEST(slices_of_two_runs_are_never_one),
 		TEST(few_slices_stay_as_they_are),
