@@ -8,6 +8,7 @@
 #include "alloc_regs.bpf.h"
 #include "function_exit.bpf.h"
 #include "gpu_block.bpf.h"
+#include "gpu_report.bpf.h"
 #include "scratch_user.bpf.h"
 #include "stack_id.bpf.h"
 #include "task_filter.bpf.h"
@@ -39,27 +40,6 @@ static __always_inline __u64 read_stack(struct pt_regs *ctx, __u64 pid_tgid)
 }
 
 #if defined(__TARGET_ARCH_x86)
-
-static __noinline int name_kernel(__u32 pid, __u64 address, __u64 name)
-{
-	struct pkbpf_gpu_kernel_key key = {.address = address, .pid = pid};
-	struct pkbpf_gpu_kernel kernel = {};
-
-	long length = bpf_probe_read_user_str(kernel.name, sizeof(kernel.name), (void *)name);
-
-	/* Nobody has touched that page yet, and this program must not wait for it. */
-	if (length < 0) {
-		kernel.unread = name;
-		gpu_unread_names++;
-	}
-	if (length >= 0 && length <= 1)
-		return 0;
-	if (bpf_map_update_elem(&gpu_kernels, &key, &kernel, BPF_ANY))
-		counter_add(PKBPF_COUNTER_GPU_NAMES_FULL, 1);
-	else
-		gpu_kept_names++;
-	return 0;
-}
 
 static __always_inline bool is_alive(const struct pkbpf_gpu_thread *call, __u64 stack_pointer)
 {
@@ -182,6 +162,8 @@ static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_s
 	call->bytes = 0;
 	call->weight = 0;
 	call->stack_id = 0;
+	call->is_numbered = 0;
+	call->counted_pair = pair;
 	call->state = site->role == PKBPF_SITE_CALL ? PKBPF_GPU_OPEN
 		      : group == PKBPF_GPU_LAUNCH   ? PKBPF_GPU_ONCE
 						    : PKBPF_GPU_HELD;
@@ -192,6 +174,9 @@ static __always_inline void enter(struct pt_regs *ctx, const struct pkbpf_span_s
 		call->weight = choose_weight(call);
 		if (call->weight)
 			call->stack_id = read_stack(ctx, pid_tgid);
+		if (call->weight && group == PKBPF_GPU_LAUNCH)
+			call->stream = read_stream(call->stack_pointer, call->first,
+						   PKBPF_GPU_SHAPE_OF(pair));
 	}
 	if (group == PKBPF_GPU_FREE)
 		take_block(pid_tgid >> 32, call);
@@ -275,6 +260,23 @@ int gpu_call(struct pt_regs *ctx)
 	return 0;
 }
 
+SEC("?uprobe")
+int gpu_reported(struct pt_regs *ctx)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct pkbpf_gpu_report *report = bpf_map_lookup_elem(&gpu_reports, &number);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid;
+
+	if (!report || !gpu_control.start_ns || gpu_control.end_ns)
+		return 0;
+	if (report->what == PKBPF_GPU_NUMBERED)
+		number_launch(ctx, report, pid_tgid >> 32, bpf_map_lookup_elem(&gpu_threads, &tid));
+	else
+		count_run(ctx, report, pid_tgid);
+	return 0;
+}
+
 /* The driver takes back what a process has. */
 SEC("?tp_btf/sched_process_exit")
 int gpu_exit(__u64 *ctx)
@@ -300,6 +302,13 @@ int gpu_exec(__u64 *ctx)
 
 SEC("?uprobe")
 int gpu_call(struct pt_regs *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+SEC("?uprobe")
+int gpu_reported(struct pt_regs *ctx)
 {
 	(void)ctx;
 	return 0;

@@ -59,6 +59,20 @@ static __always_inline void read_launch(struct pt_regs *ctx, __u32 shape,
 	}
 }
 
+/* Where a launch has its stream: behind what is in registers, or in its configuration. */
+static __noinline __u64 read_stream(__u64 stack_pointer, __u64 first, __u32 shape)
+{
+	switch (shape) {
+	case PKBPF_GPU_KERNEL_DIM3:
+		return user_word(stack_pointer + 16);
+	case PKBPF_GPU_HANDLE_XYZ:
+	case PKBPF_GPU_HANDLE_THREADS:
+		return user_word(stack_pointer + 24);
+	default:
+		return user_word(first + 32);
+	}
+}
+
 /* Memory types of the driver: 1 is the host's, 2 and 3 a device's. */
 static __always_inline __u64 way_of_types(__u32 from, __u32 to)
 {

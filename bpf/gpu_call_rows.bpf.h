@@ -35,13 +35,17 @@ GPU_TABLE(gpu_rows, BPF_MAP_TYPE_HASH, PKBPF_GPU_ROWS, struct pkbpf_gpu_row_key,
 /* Of what found no room there, by process and function. */
 GPU_TABLE(gpu_other_rows, BPF_MAP_TYPE_HASH, PKBPF_GPU_OTHER_ROWS, struct pkbpf_gpu_row_key,
 	  struct pkbpf_gpu_row);
+/* Old ones make room: what a report does not come back to is of no use. */
+GPU_TABLE(gpu_launches, BPF_MAP_TYPE_LRU_HASH, PKBPF_GPU_LAUNCHES_OPEN, struct pkbpf_gpu_launch_key,
+	  struct pkbpf_gpu_launch);
+GPU_TABLE(gpu_reports, BPF_MAP_TYPE_ARRAY, PKBPF_GPU_REPORTS, __u32, struct pkbpf_gpu_report);
 /* Of SCRATCH_GPU. */
 GPU_TABLE(gpu_users, BPF_MAP_TYPE_PERCPU_ARRAY, 1, __u32, __u32);
 
 /* What a call adds to its rows. */
 struct gpu_sums {
-	__u64 ns, bytes, blocks, freed_bytes;
-	__u32 count, unmeasured, freed;
+	__u64 ns, bytes, blocks, freed_bytes, run_ns;
+	__u32 count, unmeasured, freed, runs;
 	__u32 weight; /* calls for which each stands */
 };
 
@@ -61,12 +65,13 @@ static __always_inline struct pkbpf_gpu_row *row_in(void *table,
  * way down have 512 bytes. */
 static __noinline int row_add(struct pkbpf_gpu_row_key *key, const struct gpu_sums *sums)
 {
-	__u64 weight = key->what == PKBPF_GPU_STACK ? sums->weight : 1;
+	bool is_sampled = key->what == PKBPF_GPU_STACK || key->what == PKBPF_GPU_STREAM;
+	__u64 weight = is_sampled ? sums->weight : 1;
 	struct pkbpf_gpu_row *row;
 
 	key->epoch = gpu_control.epoch;
 	row = row_in(&gpu_rows, key);
-	if (!row && key->what == PKBPF_GPU_STACK) {
+	if (!row && is_sampled) {
 		counter_add(PKBPF_COUNTER_GPU_STACKS_FULL, sums->count * weight);
 		return 0;
 	}
@@ -80,7 +85,7 @@ static __noinline int row_add(struct pkbpf_gpu_row_key *key, const struct gpu_su
 	}
 	if (sums->count)
 		__sync_fetch_and_add(&row->count, sums->count * weight);
-	if (sums->count && key->what == PKBPF_GPU_STACK)
+	if (sums->count && is_sampled)
 		__sync_fetch_and_add(&row->samples, 1);
 	if (sums->unmeasured)
 		__sync_fetch_and_add(&row->unmeasured, sums->unmeasured * weight);
@@ -91,6 +96,12 @@ static __noinline int row_add(struct pkbpf_gpu_row_key *key, const struct gpu_su
 	if (sums->freed) {
 		__sync_fetch_and_add(&row->freed, sums->freed * weight);
 		__sync_fetch_and_add(&row->freed_bytes, sums->freed_bytes * weight);
+	}
+	if (sums->runs) {
+		__sync_fetch_and_add(&row->runs, sums->runs * weight);
+		__sync_fetch_and_add(&row->run_ns, sums->run_ns * weight);
+		if (sums->run_ns > row->run_max_ns)
+			row->run_max_ns = sums->run_ns;
 	}
 	if (sums->ns) {
 		__sync_fetch_and_add(&row->ns, sums->ns * weight);
@@ -114,6 +125,12 @@ static __always_inline void count_call(__u32 pid, const struct pkbpf_gpu_thread 
 	key.detail = call->detail;
 	key.stack_id = call->stack_id;
 	key.what = PKBPF_GPU_STACK;
+	row_add(&key, sums);
+	if (PKBPF_GPU_GROUP_OF(call->pair) != PKBPF_GPU_LAUNCH || !sums->count)
+		return;
+	key.detail = call->detail;
+	key.stack_id = call->stream;
+	key.what = PKBPF_GPU_STREAM;
 	row_add(&key, sums);
 }
 

@@ -12,6 +12,7 @@
 
 #include <pkbpf/config.h>
 #include <pkbpf/event.h>
+#include <pkbpf/span.h>
 
 /* Of functions; PKBPF_GPU_GROUPS is in config.h. */
 enum pkbpf_gpu_group {
@@ -71,6 +72,13 @@ enum pkbpf_gpu_layer {
 	PKBPF_GPU_DRIVER,
 };
 
+/* Ways of launches. */
+enum {
+	PKBPF_GPU_OF_DRIVER = 1, /* the kernel is a handle */
+	/* The default stream is one of the calling thread. */
+	PKBPF_GPU_OF_THREAD = 2,
+};
+
 /* What the site of a probe says about its function, in struct pkbpf_span_site.pair. */
 #define PKBPF_GPU_SITE(call, group, shape, way, layer)                                             \
 	((__u32)(call) | (__u32)(group) << 12 | (__u32)(shape) << 16 | (__u32)(way) << 24 |        \
@@ -106,6 +114,10 @@ struct pkbpf_gpu_thread {
 	/* Where the code of its function begins, and its size; 0: not known. */
 	__u64 code;
 	__u64 code_bytes;
+	__u64 stream; /* of a launch */
+	/* A report has named the launch by its number. */
+	__u32 is_numbered;
+	__u32 counted_pair; /* of its rows: `pair` may be that of a launch inside of it */
 	/* The same of its library, if that is a run-time and nothing else. */
 	__u64 library;
 	__u64 library_bytes;
@@ -123,6 +135,8 @@ enum pkbpf_gpu_what {
 	PKBPF_GPU_SUM,	 /* all calls */
 	PKBPF_GPU_STACK, /* those whose stack was read, by stack, each for `weight` calls */
 	PKBPF_GPU_ERROR, /* those that failed; detail: the code */
+	/* launches whose stack was read, by kernel and stream, each for `weight` of them */
+	PKBPF_GPU_STREAM,
 	PKBPF_GPU_WHATS,
 };
 
@@ -130,8 +144,8 @@ enum pkbpf_gpu_what {
 #define PKBPF_GPU_OTHERS 0xffffffffffffffffULL
 
 struct pkbpf_gpu_row_key {
-	__u64 stack_id;
-	__u64 detail; /* the kernel of a launch; the way of a copy; a code */
+	__u64 stack_id; /* STREAM: the stream */
+	__u64 detail;	/* the kernel of a launch; the way of a copy; a code */
 	__u32 pid;
 	__u32 epoch;
 	__u32 pair;
@@ -146,9 +160,53 @@ struct pkbpf_gpu_row {
 	__u64 blocks; /* of threads that launches started */
 	__u64 freed;  /* allocations of this row that were freed */
 	__u64 freed_bytes;
-	__u64 samples; /* STACK: stacks that were read */
+	__u64 samples; /* STACK, STREAM: stacks that were read */
+	/* Kernels of these launches that a library has reported, and their time on the device. */
+	__u64 runs, run_ns, run_max_ns;
 	char comm[PKBPF_COMM_SIZE];
 };
+
+/* Streams that are no handle. */
+enum {
+	PKBPF_GPU_STREAM_NONE = 0, /* the default one, as cudaStreamLegacy */
+	PKBPF_GPU_STREAM_LEGACY = 1,
+	PKBPF_GPU_STREAM_PER_THREAD = 2,
+};
+
+/* ---- reports of a library in the program ---- */
+
+/* A probe of provider "parcagpu" (libparcagpucupti.so), and where its arguments are. */
+struct pkbpf_gpu_report {
+	__u32 what;
+	/* PKBPF_GPU_SITE() of kernels of graphs, and of those whose launch was not seen. */
+	__u32 graph_pair, unseen_pair;
+	__u32 reserved;
+	struct pkbpf_span_operand correlation, start, end, graph, name;
+};
+
+enum {
+	PKBPF_GPU_NUMBERED = 1, /* cuda_correlation: in the thread that launches */
+	PKBPF_GPU_EXECUTED = 2, /* kernel_executed: in any thread of the process, later */
+};
+
+/* A launch that a report has numbered, until its kernel was executed. */
+struct pkbpf_gpu_launch_key {
+	__u64 correlation;
+	__u32 pid;
+	__u32 reserved;
+};
+
+struct pkbpf_gpu_launch {
+	__u64 stack_id;
+	__u64 detail;
+	__u32 pair;
+	__u32 weight; /* of its stack; 0: not read */
+};
+
+/* What takes longer was misread. */
+#define PKBPF_GPU_RUN_MOST_NS	3600000000000ULL
+#define PKBPF_GPU_REPORTS	64
+#define PKBPF_GPU_LAUNCHES_OPEN 16384
 
 struct pkbpf_gpu_block_key {
 	__u64 address; /* or handle */
@@ -194,6 +252,7 @@ enum {
 struct pkbpf_event_gpu_call {
 	struct pkbpf_event_header header;
 	__u64 stack_id;	 /* STACK; 0: none */
+	__u64 stream;	 /* STREAM */
 	__u64 kernel_id; /* number of a stack whose only frame is the kernel's host function */
 	__u64 detail;
 	__u32 pid;
@@ -201,12 +260,13 @@ struct pkbpf_event_gpu_call {
 	__u32 what;  /* enum pkbpf_gpu_what */
 	__u32 reserved;
 	__u64 count, unmeasured, ns, max_ns, bytes, blocks, freed, freed_bytes, samples;
+	__u64 runs, run_ns, run_max_ns;
 	char comm[PKBPF_COMM_SIZE];
 	char function[PKBPF_GPU_FUNCTION_BYTES];
 	char kernel[PKBPF_GPU_KERNEL_NAME]; /* as it was registered; "": not known */
 };
 
-_Static_assert(sizeof(struct pkbpf_event_gpu_call) == 16 + 24 + 16 + 72 + PKBPF_COMM_SIZE +
+_Static_assert(sizeof(struct pkbpf_event_gpu_call) == 16 + 32 + 16 + 96 + PKBPF_COMM_SIZE +
 							      PKBPF_GPU_FUNCTION_BYTES +
 							      PKBPF_GPU_KERNEL_NAME,
 	       "wire size");

@@ -69,8 +69,11 @@ void add(void) __asm__("_ZN4math3addEPfS0_");
 __attribute__((noinline)) void scale(void)
 {
 	struct grid grid = {4, 2, 1}, block = {32, 1, 1};
+	static unsigned long launches;
 
-	sink += cudaLaunchKernel((const void *)scale, grid, block, NULL, 0, NULL);
+	/* By turns to the default stream and to three others. */
+	sink += cudaLaunchKernel((const void *)scale, grid, block, NULL, 0,
+				 (void *)(launches++ % 4 * 4096));
 }
 
 __attribute__((noinline)) void add(void)
@@ -150,6 +153,7 @@ int cuMemcpyDtoH_v2(void *to, unsigned long from, size_t bytes);
 int cuCtxSynchronize(void);
 int cuStreamSynchronize(void *stream);
 int cuModuleGetFunction(void **function, void *module, const char *name);
+int cuLibraryGetKernel(void **kernel, void *library, const char *name);
 
 static void *scale_handle, *add_handle;
 
@@ -254,7 +258,7 @@ int main(int argc, char **argv)
 	wait_for_line(argc > 2);
 #ifndef RUNTIME
 	if (cuModuleGetFunction(&scale_handle, NULL, "_Z5scalePfi") ||
-	    cuModuleGetFunction(&add_handle, NULL, "_ZN4math3addEPfS0_"))
+	    cuLibraryGetKernel(&add_handle, NULL, "_ZN4math3addEPfS0_"))
 		return 1;
 #endif
 	memory = keep_memory(BYTES);

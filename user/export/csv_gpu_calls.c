@@ -24,8 +24,11 @@ static void write_call(struct csv_cells *cells, const struct profile *profile,
 {
 	const struct process *process =
 		process_table_by_id(profile_processes(profile), call->process);
+	struct gpu_streams streams = {.count = 0};
 	char kernel[GPU_CALL_TEXT_SIZE];
 
+	if (call->group == PKBPF_GPU_LAUNCH)
+		streams = gpu_calls_streams(calls, call);
 	if (process_has_pid(process))
 		csv_u64(cells, process->pid);
 	else
@@ -44,6 +47,12 @@ static void write_call(struct csv_cells *cells, const struct profile *profile,
 	csv_u64(cells, call->freed_bytes);
 	csv_u64(cells, call->blocks);
 	csv_u64(cells, errors_of(calls, call));
+	csv_u64(cells, streams.count);
+	csv_u64(cells, streams.launches);
+	csv_u64(cells, streams.default_stream);
+	csv_u64(cells, call->runs);
+	csv_u64(cells, call->run_ns);
+	csv_u64(cells, call->run_max_ns);
 	csv_end(cells);
 }
 
@@ -57,7 +66,9 @@ static int write_gpu_calls(struct results *results, _unused_ const struct format
 	if (err)
 		return err;
 	fputs("pid,comm,group,function,kernel,direction,calls,unmeasured,total_ns,max_ns,bytes,"
-	      "freed,freed_bytes,blocks,function_errors" CSV_LINE_END,
+	      "freed,freed_bytes,blocks,function_errors,streams,stream_launches,default_stream_"
+	      "launches,"
+	      "runs,gpu_ns,gpu_max_ns" CSV_LINE_END,
 	      out);
 	for (size_t i = 0; i < calls.sum_count; i++)
 		write_call(&cells, results->profile, &calls, calls.sums[i]);

@@ -153,6 +153,8 @@ static void fill_info(struct live_capture *live, const char *targets, struct pro
 		info->end_ns = live->end_ns;
 	if (live->options.sources.regions.wanted || live->options.sources.regions.frames)
 		info->regions_ns = info->end_ns - info->start_ns;
+	if (live->options.sources.gpu_calls.wanted)
+		info->gpu_calls_ns = info->end_ns - info->start_ns;
 	note_labels(&live->options.sources.context, info);
 	end = find_edge(live, info->sequence);
 	fill_cost(live, end, profile);

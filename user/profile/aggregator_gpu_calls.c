@@ -52,6 +52,10 @@ int aggregator_take_gpu_call(struct aggregator *aggregator, const struct pkbpf_e
 		.freed = record->freed,
 		.freed_bytes = record->freed_bytes,
 		.samples = record->samples,
+		.stream = record->stream,
+		.runs = record->runs,
+		.run_ns = record->run_ns,
+		.run_max_ns = record->run_max_ns,
 	};
 	if (!process || call.function == UINT32_MAX || call.name == UINT32_MAX ||
 	    call.comm == UINT32_MAX)

@@ -78,8 +78,9 @@ struct profile_info {
 	int64_t start_unix_ns;
 	char label_key[64]; /* stacks begin with the values of this label; empty: they do not */
 	char label_keys[PKBPF_CONTEXT_LABELS][64]; /* that requests have; empty: none */
-	uint64_t regions_ns; /* of the interval, while regions were recorded; 0: they were not */
-	uint32_t cpu_count;  /* maximum online at one time */
+	uint64_t regions_ns;   /* of the interval, while regions were recorded; 0: they were not */
+	uint64_t gpu_calls_ns; /* the same, while calls of GPU libraries were watched */
+	uint32_t cpu_count;    /* maximum online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* profiler overhead */
 	uint32_t own_pid;	   /* 0 unknown */

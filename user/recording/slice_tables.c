@@ -68,6 +68,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(170, F, info.shed_steps),
 	TEXT(171, F, info.shed),
 	RECORDED(172, F, info.regions_ns),
+	RECORDED(190, F, info.gpu_calls_ns),
 	TEXT(173, F, info.label_key),
 	TEXT(175, F, info.label_keys[0]),
 	TEXT(176, F, info.label_keys[1]),
@@ -93,7 +94,7 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(49, F, machine.memory_available_bytes),
 	RECORDED(50, F, machine.cpu_ns),
 };
-ALL_MEMBERS(struct profile_info, 1712 + sizeof(((struct profile_info *)NULL)->counters) +
+ALL_MEMBERS(struct profile_info, 1720 + sizeof(((struct profile_info *)NULL)->counters) +
 					 sizeof(struct machine_figures));
 ALL_MEMBERS(struct machine_figures, 920);
 ALL_MEMBERS(struct resource_machine, 88);

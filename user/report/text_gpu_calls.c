@@ -40,7 +40,13 @@ static const struct text_column columns[] = {
 	{.title = "bytes"},
 	{.title = "live"},
 	{.title = "blocks", .expendable = 3},
+	{.title = "streams", .expendable = 3},
+	{.title = "runs", .expendable = 2},
+	{.title = "GPU time"},
+	{.title = "GPU mean", .expendable = 1},
 };
+/* Those behind are of kernels that a library in the program reports. */
+#define COLUMNS_WITHOUT_RUNS (ARRAY_SIZE(columns) - 3)
 
 static void count_cell(struct text_table *table, uint64_t value)
 {
@@ -63,8 +69,13 @@ static void time_cell(struct text_table *table, uint64_t ns, uint64_t measured)
 	text_table_cell(table, measured ? human_time(number, ns) : "-");
 }
 
+static bool has_runs(const struct gpu_calls *calls)
+{
+	return calls->groups[PKBPF_GPU_LAUNCH].runs;
+}
+
 static void add_row(struct text_table *table, const struct text_report *report,
-		    const struct gpu_call *call)
+		    const struct gpu_calls *calls, const struct gpu_call *call)
 {
 	const struct profile *profile = report->profile;
 	uint64_t measured = call->count - call->unmeasured;
@@ -81,6 +92,13 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	bytes_cell(table, call->bytes);
 	bytes_cell(table, call->group == PKBPF_GPU_ALLOC ? gpu_call_live_bytes(call) : 0);
 	count_cell(table, call->blocks);
+	count_cell(table,
+		   call->group == PKBPF_GPU_LAUNCH ? gpu_calls_streams(calls, call).count : 0);
+	if (!has_runs(calls))
+		return;
+	count_cell(table, call->runs);
+	time_cell(table, call->run_ns, call->runs);
+	time_cell(table, call->runs ? call->run_ns / call->runs : 0, call->runs);
 }
 
 static void write_title(const struct text_report *report, const struct gpu_calls *calls)
@@ -130,16 +148,34 @@ static void write_errors(const struct text_report *report, const struct gpu_call
 		text_wrap(report->out, report->width, " failed: ", 2, text);
 }
 
+/* Which streams there are decides what can go on at the same time. */
+static void note_streams(char *text, size_t size, const struct gpu_calls *calls)
+{
+	struct gpu_streams streams = gpu_calls_streams(calls, NULL);
+	char number[HUMAN_SIZE];
+
+	if (!streams.launches)
+		return;
+	text_append(text, size, "; launches went to %s, %.0f %% of them to the default one",
+		    human_counted(number, streams.count, "streams"),
+		    100.0 * (double)streams.default_stream / (double)streams.launches);
+}
+
 static void write_notes(const struct text_report *report, const struct gpu_calls *calls)
 {
 	uint64_t unmeasured = 0;
-	char text[512] = "", number[HUMAN_SIZE], more[HUMAN_SIZE];
+	char text[1024] = "", number[HUMAN_SIZE], more[HUMAN_SIZE];
 
 	for (size_t i = PKBPF_GPU_GRAPH; i < PKBPF_GPU_GROUPS; i++)
 		unmeasured += calls->groups[i].unmeasured;
 	text_append(text, sizeof(text), "counts are of all calls since their probes were set");
 	if (calls->groups[PKBPF_GPU_LAUNCH].count)
 		text_append(text, sizeof(text), "; time and errors of launches are not measured");
+	if (has_runs(calls))
+		text_append(text, sizeof(text),
+			    "; GPU time is that of %s, which a library in the program reported",
+			    human_counted(number, calls->groups[PKBPF_GPU_LAUNCH].runs, "kernels"));
+	note_streams(text, sizeof(text), calls);
 	if (unmeasured)
 		text_append(text, sizeof(text), "; %s of other calls either",
 			    human_count(number, unmeasured));
@@ -155,15 +191,15 @@ static int write_table(const struct text_report *report, const struct gpu_calls 
 		       size_t shown)
 {
 	size_t launches = calls->sum_count - calls->other_count, others;
-	_cleanup_(text_table_free_cleanup) struct text_table *table =
-		text_table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(
+		columns, has_runs(calls) ? ARRAY_SIZE(columns) : COLUMNS_WITHOUT_RUNS);
 
 	if (!table)
 		return -ENOMEM;
 	others = shown - (launches < shown / 2 ? launches : shown / 2);
 	others = others < calls->other_count ? others : calls->other_count;
 	for (size_t i = 0; i < shown; i++)
-		add_row(table, report,
+		add_row(table, report, calls,
 			calls->sums[i < others ? i : i - others + calls->other_count]);
 	return text_table_write(table, report->width, report->out);
 }

@@ -11,7 +11,7 @@
 #include "event/gpu_call_event.h"
 #include "symbol/stub_name.h"
 
-/* Launches have no time: they come last. */
+/* Launches have no time of their own: they come last. */
 static int compare(const void *left, const void *right)
 {
 	const struct gpu_call *a = *(const struct gpu_call *const *)left,
@@ -20,6 +20,8 @@ static int compare(const void *left, const void *right)
 
 	if (is_launch != (b->group == PKBPF_GPU_LAUNCH))
 		return is_launch ? 1 : -1;
+	if (a->run_ns != b->run_ns)
+		return a->run_ns > b->run_ns ? -1 : 1;
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->bytes != b->bytes)
@@ -27,6 +29,31 @@ static int compare(const void *left, const void *right)
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
 	return a < b ? -1 : a > b;
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By process, function and kernel. */
+static int compare_kernels(const struct gpu_call *a, const struct gpu_call *b)
+{
+	int order = compare_numbers(a->process, b->process);
+
+	order = order ? order : compare_numbers(a->function, b->function);
+	order = order ? order : compare_numbers(a->name, b->name);
+	order = order ? order : compare_numbers(a->kernel, b->kernel);
+	return order ? order : compare_numbers(a->detail, b->detail);
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+	const struct gpu_call *a = *(const struct gpu_call *const *)left,
+			      *b = *(const struct gpu_call *const *)right;
+	int order = compare_kernels(a, b);
+
+	return order ? order : compare_numbers(a->stream, b->stream);
 }
 
 static void add_sums(struct gpu_calls *calls, const struct gpu_call *call)
@@ -42,12 +69,16 @@ static void add_sums(struct gpu_calls *calls, const struct gpu_call *call)
 		calls->stacks_stand_for += call->count;
 		return;
 	}
+	if (call->what == PKBPF_GPU_STREAM)
+		return;
 	calls->calls += call->count;
 	group->count += call->count;
 	group->unmeasured += call->unmeasured;
 	group->ns += call->ns;
 	group->bytes += call->bytes;
 	group->freed_bytes += call->freed_bytes;
+	group->runs += call->runs;
+	group->run_ns += call->run_ns;
 }
 
 int gpu_calls_make(struct gpu_calls *calls, const struct profile *profile)
@@ -57,8 +88,9 @@ int gpu_calls_make(struct gpu_calls *calls, const struct profile *profile)
 
 	*calls = (struct gpu_calls){.sums = calloc(most, sizeof(*calls->sums)),
 				    .stacks = calloc(most, sizeof(*calls->stacks)),
-				    .errors = calloc(most, sizeof(*calls->errors))};
-	if (!calls->sums || !calls->stacks || !calls->errors) {
+				    .errors = calloc(most, sizeof(*calls->errors)),
+				    .streams = calloc(most, sizeof(*calls->streams))};
+	if (!calls->sums || !calls->stacks || !calls->errors || !calls->streams) {
 		gpu_calls_done(calls);
 		return -ENOMEM;
 	}
@@ -68,6 +100,8 @@ int gpu_calls_make(struct gpu_calls *calls, const struct profile *profile)
 			call->what == PKBPF_GPU_SUM && call->group != PKBPF_GPU_LAUNCH;
 		if (call->what == PKBPF_GPU_SUM)
 			calls->sums[calls->sum_count++] = call;
+		else if (call->what == PKBPF_GPU_STREAM)
+			calls->streams[calls->stream_count++] = call;
 		else if (call->what == PKBPF_GPU_STACK && call->count)
 			calls->stacks[calls->stack_count++] = call;
 		else if (call->what == PKBPF_GPU_ERROR)
@@ -76,6 +110,7 @@ int gpu_calls_make(struct gpu_calls *calls, const struct profile *profile)
 	qsort(calls->sums, calls->sum_count, sizeof(*calls->sums), compare);
 	qsort(calls->stacks, calls->stack_count, sizeof(*calls->stacks), compare);
 	qsort(calls->errors, calls->error_count, sizeof(*calls->errors), compare);
+	qsort(calls->streams, calls->stream_count, sizeof(*calls->streams), compare_streams);
 	return 0;
 }
 
@@ -84,7 +119,77 @@ void gpu_calls_done(struct gpu_calls *calls)
 	free(calls->sums);
 	free(calls->stacks);
 	free(calls->errors);
+	free(calls->streams);
 	*calls = (struct gpu_calls){.calls = 0};
+}
+
+/* ---- streams ---- */
+
+static bool is_default_stream(uint64_t stream)
+{
+	return stream == PKBPF_GPU_STREAM_NONE || stream == PKBPF_GPU_STREAM_LEGACY;
+}
+
+static void add_stream(struct gpu_streams *streams, const struct gpu_call *call)
+{
+	streams->samples += call->samples;
+	streams->launches += call->count;
+	streams->default_stream += is_default_stream(call->stream) ? call->count : 0;
+}
+
+static int compare_by_stream(const void *left, const void *right)
+{
+	const struct gpu_call *a = *(const struct gpu_call *const *)left,
+			      *b = *(const struct gpu_call *const *)right;
+	int order = compare_numbers(a->process, b->process);
+
+	return order ? order : compare_numbers(a->stream, b->stream);
+}
+
+/* 0 without memory. */
+static uint64_t count_streams(const struct gpu_calls *calls)
+{
+	const struct gpu_call **sorted = calloc(calls->stream_count + 1, sizeof(*sorted));
+	uint64_t count = 0;
+
+	if (!sorted)
+		return 0;
+	for (size_t i = 0; i < calls->stream_count; i++)
+		sorted[i] = calls->streams[i];
+	qsort(sorted, calls->stream_count, sizeof(*sorted), compare_by_stream);
+	for (size_t i = 0; i < calls->stream_count; i++)
+		count += !i || compare_by_stream(&sorted[i - 1], &sorted[i]);
+	free(sorted);
+	return count;
+}
+
+static size_t first_stream(const struct gpu_calls *calls, const struct gpu_call *call)
+{
+	size_t first = 0, end = calls->stream_count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (compare_kernels(calls->streams[middle], call) < 0)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+struct gpu_streams gpu_calls_streams(const struct gpu_calls *calls, const struct gpu_call *call)
+{
+	struct gpu_streams streams = {.count = 0};
+
+	for (size_t i = call ? first_stream(calls, call) : 0;
+	     i < calls->stream_count && (!call || !compare_kernels(calls->streams[i], call)); i++) {
+		add_stream(&streams, calls->streams[i]);
+		streams.count++;
+	}
+	if (!call)
+		streams.count = count_streams(calls);
+	return streams;
 }
 
 /* ---- words ---- */

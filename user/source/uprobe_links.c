@@ -34,6 +34,7 @@ static int add_multi(struct uprobe_links *links, const struct bpf_program *progr
 		.attach_type = ATTACH_UPROBE_MULTI,
 		.path = (uint64_t)(uintptr_t)path,
 		.offsets = (uint64_t)(uintptr_t)places->offsets,
+		.semaphore_offsets = (uint64_t)(uintptr_t)places->semaphores,
 		.cookies = (uint64_t)(uintptr_t)places->cookies,
 		.count = (uint32_t)places->count,
 		.pid = places->pid,
@@ -64,6 +65,7 @@ int uprobe_links_add(struct uprobe_links *links, const struct bpf_program *progr
 
 		if (!link)
 			return -ENOMEM;
+		options.ref_ctr_offset = places->semaphores ? places->semaphores[i] : 0;
 		options.bpf_cookie = places->cookies ? places->cookies[i] : 0;
 		*link = bpf_program__attach_uprobe_opts(program,
 							places->pid ? (int)places->pid : -1, path,

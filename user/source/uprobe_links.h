@@ -23,6 +23,8 @@ struct uprobe_places {
 	uint32_t pid; /* 0: all */
 	const uint64_t *offsets;
 	const uint64_t *cookies; /* of each place (5.15); NULL: none */
+	/* Where each place has a counter of tracers, which is raised; 0, NULL: it has none */
+	const uint64_t *semaphores;
 	size_t count;
 };
 

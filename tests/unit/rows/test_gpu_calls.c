@@ -57,6 +57,32 @@ static struct pkbpf_event_gpu_call call_of(uint32_t group, uint32_t what, uint64
 	return (struct pkbpf_event_gpu_call){.group = group, .what = what, .count = count};
 }
 
+/* Of `scale`: three streams, of which the default one has two names; and how long it ran. */
+static void send_streams(void)
+{
+	static const uint64_t streams[] = {PKBPF_GPU_STREAM_NONE, 0x1000, 0x2000, 0x2000};
+	struct pkbpf_event_gpu_call call = call_of(PKBPF_GPU_LAUNCH, PKBPF_GPU_STREAM, 48);
+
+	call.kernel_id = 1;
+	call.samples = 3;
+	for (size_t i = 0; i < 4; i++) {
+		call.stream = streams[i];
+		send(call, "cudaLaunchKernel");
+	}
+	/* Another kernel has one of them, too. */
+	call.kernel_id = 3;
+	strcpy(call.kernel, "_ZN4math3addEPfS0_");
+	send(call, "cudaLaunchKernel");
+	call = call_of(PKBPF_GPU_LAUNCH, PKBPF_GPU_SUM, 0);
+	call.kernel_id = 1;
+	call.runs = 10;
+	call.run_ns = 45000;
+	call.run_max_ns = 9000;
+	send(call, "cudaLaunchKernel");
+	call.run_max_ns = 3000;
+	send(call, "cudaLaunchKernel");
+}
+
 static void send_launches(void)
 {
 	struct pkbpf_event_gpu_call call = call_of(PKBPF_GPU_LAUNCH, PKBPF_GPU_SUM, 100);
@@ -82,6 +108,7 @@ static void send_launches(void)
 	call.stack_id = 2;
 	call.samples = 12;
 	send(call, "cudaLaunchKernel");
+	send_streams();
 }
 
 static void send_others(void)
@@ -158,6 +185,31 @@ static void launches_come_last_with_their_kernels(void **state)
 	(void)state;
 }
 
+static void launches_have_streams_and_time_on_the_device(void **state)
+{
+	struct gpu_streams streams;
+	struct gpu_calls calls;
+
+	assert_int_equal(gpu_calls_make(&calls, fake.profile), 0);
+	streams = gpu_calls_streams(&calls, launch_at(&calls, 0));
+	assert_int_equal(streams.count, 3);
+	assert_int_equal(streams.samples, 12);
+	assert_int_equal(streams.launches, 192);
+	assert_int_equal(streams.default_stream, 48);
+	assert_int_equal(gpu_calls_streams(&calls, launch_at(&calls, 1)).count, 1);
+	assert_int_equal(gpu_calls_streams(&calls, launch_at(&calls, 2)).count, 0);
+	/* Of all kernels: streams of one process are the same ones. */
+	streams = gpu_calls_streams(&calls, NULL);
+	assert_int_equal(streams.count, 3);
+	assert_int_equal(streams.launches, 240);
+	assert_int_equal(launch_at(&calls, 0)->runs, 20);
+	assert_int_equal(launch_at(&calls, 0)->run_ns, 90000);
+	assert_int_equal(launch_at(&calls, 0)->run_max_ns, 9000);
+	assert_int_equal(calls.groups[PKBPF_GPU_LAUNCH].runs, 20);
+	gpu_calls_done(&calls);
+	(void)state;
+}
+
 static void others_are_in_the_order_of_time(void **state)
 {
 	char text[GPU_CALL_TEXT_SIZE];
@@ -202,10 +254,16 @@ static void reports_name_them(void **state)
 	assert_says(json, "\"direction\": \"host to device\"");
 	assert_says(json, "\"live_bytes\": 3072");
 	assert_says(json, "\"code\": 21");
-	assert_says(csv, "7,train,launch,cudaLaunchKernel,scale,,200,200,0,0,0,0,0,1600,0\r\n");
+	assert_says(json, "\"gpu_ns\": 90000");
+	assert_says(json, "\"on_default\": 48");
+	assert_says(text, "launches went to 3");
+	assert_says(text, "GPU time is that of 20 kernels");
 	assert_says(csv,
-		    "7,train,copy,cudaMemcpy,,host to device,2,0,10000000,7000000,3145728,0,0,0,1"
-		    "\r\n");
+		    "7,train,launch,cudaLaunchKernel,scale,,200,200,0,0,0,0,0,1600,0,3,192,48,20,"
+		    "90000,9000\r\n");
+	assert_says(csv,
+		    "7,train,copy,cudaMemcpy,,host to device,2,0,10000000,7000000,3145728,0,0,0,1,"
+		    "0,0,0,0,0,0\r\n");
 	assert_says(markdown, "| process | GPU call | of | calls | time | bytes |\n");
 	assert_says(markdown, "| `train` | `cudaLaunchKernel` | `scale` | 200 | - |  |\n");
 	assert_says(markdown,
@@ -224,6 +282,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(others_are_in_the_order_of_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(reports_name_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(launches_have_streams_and_time_on_the_device, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

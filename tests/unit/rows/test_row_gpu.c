@@ -152,6 +152,14 @@ static void add_calls(struct profile *profile, uint32_t group, uint32_t what, ui
 	assert_int_equal(gpu_call_list_add(profile_gpu_calls(profile), &call), 0);
 }
 
+static void add_reported(struct profile *profile, uint64_t runs, uint64_t ns)
+{
+	const struct gpu_call call = {
+		.group = PKBPF_GPU_LAUNCH, .what = PKBPF_GPU_SUM, .runs = runs, .run_ns = ns};
+
+	assert_int_equal(gpu_call_list_add(profile_gpu_calls(profile), &call), 0);
+}
+
 /* All calls count once, whatever stacks and errors are listed beside them. */
 static void calls_have_figures_of_the_run(void **state)
 {
@@ -160,6 +168,12 @@ static void calls_have_figures_of_the_run(void **state)
 	figure_of("gpu.launches", &is_known);
 	assert_false(is_known);
 	figure_of("gpu.copied", &is_known);
+	assert_false(is_known);
+	/* They were watched, and there was none. */
+	profile_info(*state)->gpu_calls_ns = S;
+	assert_int_equal((int)figure_of("gpu.launches", &is_known), 0);
+	assert_true(is_known);
+	figure_of("gpu.kernel_time", &is_known);
 	assert_false(is_known);
 	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_SUM, 2);
 	add_calls(*state, PKBPF_GPU_COPY, PKBPF_GPU_SUM, 3);
@@ -170,6 +184,9 @@ static void calls_have_figures_of_the_run(void **state)
 	assert_true(is_known);
 	assert_int_equal((int)figure_of("gpu.copied", &is_known), 500);
 	assert_int_equal((int)figure_of("gpu.synchronized", &is_known), 7000);
+	add_reported(*state, 3, 50000);
+	assert_int_equal((int)figure_of("gpu.kernel_time", &is_known), 50000);
+	assert_true(is_known);
 	/* Calls were recorded, and none of them launched. */
 	assert_int_equal((int)figure_of("gpu.launches", &is_known), 0);
 	assert_true(is_known);

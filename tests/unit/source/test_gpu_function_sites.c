@@ -74,8 +74,21 @@ static void functions_fit_into_sites(void **state)
 		assert_int_equal(PKBPF_GPU_WAY_OF(pair), function->way);
 		assert_int_equal(PKBPF_GPU_LAYER_OF(pair), gpu_function_layer(function));
 		assert_true(strlen(function->name) < PKBPF_GPU_FUNCTION_BYTES);
-		assert_ptr_equal(gpu_function_find(function->name), function);
+		assert_ptr_equal(gpu_function_named(function->name), function);
+		/* What stands for calls that were not seen is no name of code. */
+		assert_ptr_equal(gpu_function_find(function->name),
+				 function->name[0] == '[' ? NULL : function);
 	}
+	(void)state;
+}
+
+static void some_variants_have_streams_of_threads(void **state)
+{
+	assert_true(gpu_function_is_per_thread("cudaLaunchKernel_ptsz"));
+	assert_true(gpu_function_is_per_thread("hipLaunchKernel_spt"));
+	assert_false(gpu_function_is_per_thread("cuLaunchKernel"));
+	assert_false(gpu_function_is_per_thread("cuMemAlloc_v2"));
+	assert_false(gpu_function_is_per_thread("_spt"));
 	(void)state;
 }
 
@@ -227,6 +240,7 @@ int main(void)
 		cmocka_unit_test(inner_functions_have_the_name_of_the_exported_one),
 		cmocka_unit_test(functions_fit_into_sites),
 		cmocka_unit_test(the_driver_is_a_layer_of_its_own),
+		cmocka_unit_test(some_variants_have_streams_of_threads),
 		cmocka_unit_test(each_function_has_its_places),
 		cmocka_unit_test(other_files_have_none),
 	};

@@ -25,6 +25,31 @@ static void write_who(struct json_writer *writer, const struct profile *profile,
 	json_writer_u64(writer, "calls", call->count);
 }
 
+/* Of kernels that a library in the program has reported. */
+static void write_runs(struct json_writer *writer, const struct gpu_call *call)
+{
+	if (!call->runs)
+		return;
+	json_writer_u64(writer, "runs", call->runs);
+	json_writer_u64(writer, "gpu_ns", call->run_ns);
+	json_writer_u64(writer, "gpu_max_ns", call->run_max_ns);
+}
+
+static void write_streams(struct json_writer *writer, const struct gpu_calls *calls,
+			  const struct gpu_call *call)
+{
+	struct gpu_streams streams = gpu_calls_streams(calls, call);
+
+	if (!streams.samples)
+		return;
+	json_writer_object_begin(writer, "streams");
+	json_writer_u64(writer, "count", streams.count);
+	json_writer_u64(writer, "samples", streams.samples);
+	json_writer_u64(writer, "launches", streams.launches);
+	json_writer_u64(writer, "on_default", streams.default_stream);
+	json_writer_object_end(writer);
+}
+
 static void write_sums(struct json_writer *writer, const struct gpu_call *call)
 {
 	if (call->unmeasured)
@@ -41,6 +66,7 @@ static void write_sums(struct json_writer *writer, const struct gpu_call *call)
 	}
 	if (call->group == PKBPF_GPU_LAUNCH)
 		json_writer_u64(writer, "blocks", call->blocks);
+	write_runs(writer, call);
 }
 
 static void write_all(struct json_writer *writer, const struct resource_rows *rows,
@@ -51,6 +77,8 @@ static void write_all(struct json_writer *writer, const struct resource_rows *ro
 		json_writer_object_begin(writer, NULL);
 		write_who(writer, rows->profile, calls->sums[i]);
 		write_sums(writer, calls->sums[i]);
+		if (calls->sums[i]->group == PKBPF_GPU_LAUNCH)
+			write_streams(writer, calls, calls->sums[i]);
 		json_writer_object_end(writer);
 	}
 	json_writer_array_end(writer);
@@ -95,6 +123,7 @@ int json_gpu_calls(struct json_writer *writer, const struct resource_rows *rows)
 	json_writer_u64(writer, "calls", calls.calls);
 	json_writer_u64(writer, "stacks_read", calls.samples);
 	json_writer_u64(writer, "rows", calls.sum_count);
+	write_streams(writer, &calls, NULL);
 	write_all(writer, rows, &calls);
 	json_writer_array_begin(writer, "stacks");
 	for (size_t i = 0; i < calls.stack_count && i < STACKS_MAX; i++)

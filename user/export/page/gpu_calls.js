@@ -11,6 +11,9 @@ const GPU_CALL_COLUMNS = [
 	["Bytes", "", call => call.bytes, bytes],
 	["Live", "c2", call => call.live_bytes, bytes],
 	["Blocks", "c3", call => call.blocks, count],
+	["Streams", "c3", call => call.streams && call.streams.count, count],
+	["GPU time", "", call => call.gpu_ns, time],
+	["GPU mean", "c2", call => call.gpu_ns && call.gpu_ns / call.runs, time],
 ];
 
 function gpuCallRow(call, columns) {
@@ -37,9 +40,16 @@ function gpuStackLine(stack) {
 	return el("li", {}, `${stack.group}, ${amount}: ${frames || "[no stack]"}`);
 }
 
+function gpuStreamText(streams) {
+	if (!streams) return "";
+	const share = Math.round(100 * streams.on_default / streams.launches);
+	return ` Launches went to ${streams.count === 1 ? "1 stream" : count(streams.count) + " streams"}, ${share} % of them to the default one.`;
+}
+
 function showGpuCalls() {
 	const calls = profile.report.gpu_calls;
 	if (!calls) return;
+	const runs = calls.functions.reduce((sum, call) => sum + (call.runs || 0), 0);
 	const rows = calls.functions.filter(isOfPick), stacks = calls.stacks.filter(isOfPick).slice(0, GPU_STACKS_SHOWN);
 	const errors = calls.errors.filter(isOfPick).map(error => `${error.function} with code ${error.code} (${error.calls === 1 ? "once" : count(error.calls) + " times"})`).join(", ");
 	fill("gpu-calls", head("gpu-calls", "GPU calls, by process and function"), pickNote(),
@@ -48,5 +58,5 @@ function showGpuCalls() {
 	     gpuCallTable("Kernel", rows.filter(call => call.group === "launch")),
 	     errors ? el("p", {class: "sub pb"}, `Failed: ${errors}`) : null,
 	     stacks.length ? el("ul", {class: "pb"}, stacks.map(gpuStackLine)) : null,
-	     el("p", {class: "sub pb"}, `Stacks were read of ${count(calls.stacks_read)} of ${count(calls.calls)} calls and stand for the rest; launches have no time.`));
+	     el("p", {class: "sub pb"}, `Stacks were read of ${count(calls.stacks_read)} of ${count(calls.calls)} calls and stand for the rest; launches have no time${runs ? ` of their own; a library in the program reported ${count(runs)} kernels with their time on the device` : ""}.${gpuStreamText(calls.streams)}`));
 }

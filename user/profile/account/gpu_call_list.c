@@ -18,14 +18,14 @@ static uint64_t hash_of(const struct gpu_call *call)
 	uint64_t hash = mix(mix(0, call->detail), (uint64_t)call->process << 32 | call->function);
 
 	hash = mix(hash, (uint64_t)call->what << 32 | call->name);
-	return mix(hash, (uint64_t)call->kernel << 32 | call->stack);
+	return mix(mix(hash, (uint64_t)call->kernel << 32 | call->stack), call->stream);
 }
 
 static bool is_same(const struct gpu_call *a, const struct gpu_call *b)
 {
 	return a->process == b->process && a->function == b->function && a->what == b->what &&
 	       a->name == b->name && a->kernel == b->kernel && a->stack == b->stack &&
-	       a->detail == b->detail;
+	       a->detail == b->detail && a->stream == b->stream;
 }
 
 static void add(struct gpu_call *into, const struct gpu_call *more)
@@ -40,6 +40,10 @@ static void add(struct gpu_call *into, const struct gpu_call *more)
 	into->freed += more->freed;
 	into->freed_bytes += more->freed_bytes;
 	into->samples += more->samples;
+	into->runs += more->runs;
+	into->run_ns += more->run_ns;
+	if (more->run_max_ns > into->run_max_ns)
+		into->run_max_ns = more->run_max_ns;
 }
 
 int gpu_call_list_add(struct gpu_call_list *list, const struct gpu_call *call)
@@ -91,8 +95,12 @@ static const struct recorded_column columns[] = {
 	COLUMN(NUMBER, 16, struct gpu_call, freed),
 	COLUMN(NUMBER, 17, struct gpu_call, freed_bytes),
 	COLUMN(NUMBER, 18, struct gpu_call, samples),
+	COLUMN(NUMBER, 19, struct gpu_call, stream),
+	COLUMN(NUMBER, 20, struct gpu_call, runs),
+	COLUMN(NUMBER, 21, struct gpu_call, run_ns),
+	COLUMN(NUMBER, 22, struct gpu_call, run_max_ns),
 };
-ALL_MEMBERS(struct gpu_call, 112);
+ALL_MEMBERS(struct gpu_call, 144);
 
 static int64_t add_row(void *account, const void *row)
 {

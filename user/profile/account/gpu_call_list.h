@@ -33,7 +33,11 @@ struct gpu_call {
 	uint64_t bytes;
 	uint64_t blocks; /* that launches started */
 	uint64_t freed, freed_bytes;
-	uint64_t samples; /* STACK: stacks that were read; others stand for the rest */
+	uint64_t samples; /* STACK, STREAM: stacks that were read; others stand for the rest */
+	uint64_t stream;  /* STREAM: a handle, or enumerated in pkbpf/gpu_call.h */
+	/* Kernels of these launches that a library in the program has reported, and their time on
+	 * the device. */
+	uint64_t runs, run_ns, run_max_ns;
 };
 
 struct gpu_call_list { /* zero-initialized: empty */

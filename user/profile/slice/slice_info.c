@@ -93,6 +93,7 @@ void slice_merge_info(struct profile_info *into, const struct profile_info *from
 	into->end_ns = larger(before.end_ns, from->end_ns + clock_ns);
 	into->kinds_mask |= before.kinds_mask;
 	into->regions_ns += before.regions_ns;
+	into->gpu_calls_ns += before.gpu_calls_ns;
 	/* Values of two keys are no values of one. */
 	if (strcmp(before.label_key, from->label_key) != 0)
 		into->label_key[0] = '\0';

@@ -20,7 +20,7 @@ static bool memory_share(const struct resource_rows *rows, double *ret_value)
 	return gpu_list_memory_percent(profile_gpus(rows->profile), ret_value);
 }
 
-/* Sums of calls, once for all of a group; false: none were recorded. */
+/* Sums of calls, once for all of a group; false: they were not watched. */
 static bool sums_of(const struct resource_rows *rows, uint32_t group, struct gpu_call *ret_sums)
 {
 	const struct gpu_call_list *list = profile_gpu_calls(rows->profile);
@@ -32,8 +32,11 @@ static bool sums_of(const struct resource_rows *rows, uint32_t group, struct gpu
 		ret_sums->count += call->count;
 		ret_sums->bytes += call->bytes;
 		ret_sums->ns += call->ns;
+		ret_sums->runs += call->runs;
+		ret_sums->run_ns += call->run_ns;
 	}
-	return list->items.count > 0;
+	/* Recordings of before do not say that calls were watched. */
+	return list->items.count > 0 || profile_info_read(rows->profile)->gpu_calls_ns;
 }
 
 static bool launches(const struct resource_rows *rows, double *ret_value)
@@ -69,6 +72,15 @@ static bool synchronized(const struct resource_rows *rows, double *ret_value)
 	bool is_known = sums_of(rows, PKBPF_GPU_WAIT, &sums);
 
 	*ret_value = (double)sums.ns;
+	return is_known;
+}
+
+static bool kernel_time(const struct resource_rows *rows, double *ret_value)
+{
+	struct gpu_call sums;
+	bool is_known = sums_of(rows, PKBPF_GPU_LAUNCH, &sums) && sums.runs;
+
+	*ret_value = (double)sums.run_ns;
 	return is_known;
 }
 
@@ -115,6 +127,8 @@ static const struct figure figures[] = {
 	OF_CALLS("launches", COUNT, launches, "launches of kernels, with --gpu-calls"),
 	OF_CALLS("copies", COUNT, copies, "copies to, from and on GPUs, with --gpu-calls"),
 	OF_CALLS("copied", BYTES, copied, "bytes of those copies"),
+	OF_CALLS("kernel_time", NS, kernel_time,
+		 "time that GPUs worked on kernels, as a library in the program reports it"),
 	OF_CALLS("synchronized", NS, synchronized,
 		 "time of calls that only wait for a GPU, with --gpu-calls"),
 };

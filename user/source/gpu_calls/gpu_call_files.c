@@ -15,6 +15,7 @@
 #include "gpu/gpu_libraries.h"
 #include "process/process_table.h"
 #include "source/gpu_calls/gpu_functions.h"
+#include "source/gpu_calls/gpu_reports.h"
 #include "source/regions/past_targets.h"
 #include "source/regions/region_command.h"
 
@@ -73,32 +74,58 @@ static int put_probes(struct gpu_call_files *files, int fd, const struct gpu_fun
 	return err;
 }
 
+/* Of a library that reports times of kernels. Losing them costs nothing else. */
+static void watch_reports(struct gpu_call_files *files, int fd, const char *path,
+			  const struct gpu_report_sites *sites)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(files->session);
+	const struct log *log = session_options(files->session)->log;
+	int err;
+
+	if (!files->is_attached || !sites->items.count)
+		return;
+	err = gpu_report_sites_attach(sites, fd, bpf_map__fd(skeleton->maps.gpu_reports),
+				      skeleton->progs.gpu_reported, &files->report_count,
+				      &files->links);
+	if (err)
+		log_warning(log, "cannot read the times of kernels that %s reports: %s", path,
+			    strerror(-err));
+	else
+		log_info(log, "reading the times of kernels that %s reports", path);
+}
+
 /* true: it has calls to watch, and had no probes before. */
 static bool watch_new_file(struct gpu_call_files *files, int fd, const char *path)
 {
 	const struct log *log = session_options(files->session)->log;
 	struct gpu_function_sites sites = {.count = 0};
+	struct gpu_report_sites reports = {0};
 	struct elf_file file;
-	bool is_new = false;
+	bool is_new = false, has_calls;
 	int err;
 
 	if (elf_file_open(&file, fd) < 0)
 		return false;
 	err = gpu_function_sites_find(&file, gpu_library_is_runtime(path), &sites);
+	err = err ? err : gpu_report_sites_find(&file, path, &reports);
 	elf_file_done(&file);
-	if (!err && (sites.count || sites.refused) &&
+	has_calls = sites.count || sites.refused;
+	if (!err && (has_calls || reports.items.count) &&
 	    region_files_note_probed(&files->probed, fd)) {
 		is_new = true;
 		say_missing(files, path, &sites);
 		if (files->is_attached)
 			err = put_probes(files, fd, &sites);
+		if (!err)
+			watch_reports(files, fd, path, &reports);
 	}
 	if (err)
 		log_warning(log, "cannot watch the GPU calls of %s: %s", path, strerror(-err));
-	else if (is_new && files->is_attached)
+	else if (is_new && sites.count && files->is_attached)
 		log_info(log, "watching %u GPU calls of %s", sites.count, path);
 	gpu_function_sites_done(&sites);
-	return is_new;
+	gpu_report_sites_done(&reports);
+	return is_new && has_calls;
 }
 
 static void watch_path(struct gpu_call_files *files, const char *path)
@@ -134,8 +161,11 @@ static void watch_file(void *context, int fd, const char *path)
 
 static void watch_usual_places(struct gpu_call_files *files)
 {
-	const char *folder;
+	/* Of the command, which has the same environment. */
+	const char *folder, *injected = getenv("CUDA_INJECTION64_PATH");
 
+	if (injected && session_options(files->session)->command)
+		watch_path(files, injected);
 	for (size_t i = 0; (folder = gpu_library_folder_at(i)); i++)
 		watch_neighbours(files, folder, strlen(folder));
 }

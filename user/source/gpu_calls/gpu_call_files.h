@@ -14,7 +14,7 @@ struct gpu_call_files { /* zero-initialized, but for the session and how probes 
 	struct session *session;
 	struct uprobe_links links;
 	struct region_files probed;
-	uint32_t site_count;
+	uint32_t site_count, report_count;
 	uint64_t last_ended_ns;
 	bool is_attached;
 	bool has_begun; /* the interval: what is mapped from now on had calls that were missed */

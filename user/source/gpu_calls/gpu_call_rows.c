@@ -81,13 +81,25 @@ static void find_name(const struct gpu_call_maps *maps, const struct pkbpf_gpu_r
 	}
 }
 
+/* What the thread calls its default stream may be one of its own. */
+static uint64_t stream_of(const struct pkbpf_gpu_row_key *key)
+{
+	if (key->what != PKBPF_GPU_STREAM)
+		return 0;
+	if (key->stack_id == PKBPF_GPU_STREAM_NONE &&
+	    PKBPF_GPU_WAY_OF(key->pair) & PKBPF_GPU_OF_THREAD)
+		return PKBPF_GPU_STREAM_PER_THREAD;
+	return key->stack_id == PKBPF_GPU_STREAM_LEGACY ? PKBPF_GPU_STREAM_NONE : key->stack_id;
+}
+
 int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_row_key *key,
 		      const struct pkbpf_gpu_row *row, uint64_t now_ns, struct event_buffer *buffer)
 {
 	const struct gpu_function *function = gpu_function_at(PKBPF_GPU_CALL_OF(key->pair));
 	struct pkbpf_event_gpu_call record = {
 		.header.time_ns = now_ns,
-		.stack_id = key->stack_id,
+		.stack_id = key->what == PKBPF_GPU_STREAM ? 0 : key->stack_id,
+		.stream = stream_of(key),
 		.detail = key->detail,
 		.pid = key->pid,
 		.group = PKBPF_GPU_GROUP_OF(key->pair),
@@ -101,6 +113,9 @@ int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_r
 		.freed = row->freed,
 		.freed_bytes = row->freed_bytes,
 		.samples = row->samples,
+		.runs = row->runs,
+		.run_ns = row->run_ns,
+		.run_max_ns = row->run_max_ns,
 	};
 	uint64_t kernel_id = 0;
 	bool is_kernel = record.group == PKBPF_GPU_LAUNCH && key->what != PKBPF_GPU_ERROR &&
@@ -116,7 +131,7 @@ int gpu_call_row_send(const struct gpu_call_maps *maps, const struct pkbpf_gpu_r
 	if (is_kernel)
 		find_name(maps, key, &record);
 	/* Ways of launches: of a driver. */
-	if (is_kernel && !PKBPF_GPU_WAY_OF(key->pair)) {
+	if (is_kernel && !(PKBPF_GPU_WAY_OF(key->pair) & PKBPF_GPU_OF_DRIVER)) {
 		err = send_kernel(key, now_ns, buffer, &kernel_id);
 		record.kernel_id = kernel_id;
 		record.detail = 0;
@@ -141,7 +156,8 @@ int gpu_call_rows_drain(const struct gpu_call_maps *maps, uint32_t until, uint64
 		err = gpu_call_row_send(maps, key, &row, now_ns, buffer);
 		if (err)
 			continue;
-		samples[PKBPF_GPU_GROUP_OF(key->pair) % PKBPF_GPU_GROUPS] += row.samples;
+		if (key->what == PKBPF_GPU_STACK)
+			samples[PKBPF_GPU_GROUP_OF(key->pair) % PKBPF_GPU_GROUPS] += row.samples;
 		bpf_map_delete_elem(maps->rows_fd, key);
 	}
 	array_free(&keys.items);
@@ -182,22 +198,39 @@ void gpu_call_names_read(int kernels_fd)
 	}
 }
 
-void gpu_call_rows_each_stack(int rows_fd, int blocks_fd, source_stack_fn *take, void *context)
+static void each_launch_stack(int launches_fd, source_stack_fn *take, void *context)
+{
+	struct pkbpf_gpu_launch_key next, key;
+	struct pkbpf_gpu_launch launch;
+	bool more = bpf_map_get_next_key(launches_fd, NULL, &next) == 0;
+
+	for (uint32_t i = 0; more && i < 2 * PKBPF_GPU_LAUNCHES_OPEN; i++) {
+		key = next;
+		if (bpf_map_lookup_elem(launches_fd, &key, &launch) == 0 && launch.stack_id)
+			take(context, launch.stack_id);
+		more = bpf_map_get_next_key(launches_fd, &key, &next) == 0;
+	}
+}
+
+void gpu_call_rows_each_stack(const struct gpu_call_stacks *of, source_stack_fn *take,
+			      void *context)
 {
 	struct pkbpf_gpu_block_key next, previous;
 	struct pkbpf_gpu_block block;
 	struct keys keys = {0};
-	bool more = bpf_map_get_next_key(blocks_fd, NULL, &next) == 0;
+	bool more = bpf_map_get_next_key(of->blocks_fd, NULL, &next) == 0;
 
 	/* Without memory some lose their stack. */
-	find_keys(rows_fd, &keys);
+	find_keys(of->rows_fd, &keys);
 	array_foreach(&keys.items, key)
-		take(context, key->stack_id);
+		if (key->what != PKBPF_GPU_STREAM)
+			take(context, key->stack_id);
 	array_free(&keys.items);
 	for (uint32_t i = 0; more && i < 2 * PKBPF_GPU_BLOCKS; i++) {
 		previous = next;
-		if (bpf_map_lookup_elem(blocks_fd, &next, &block) == 0 && block.stack_id)
+		if (bpf_map_lookup_elem(of->blocks_fd, &next, &block) == 0 && block.stack_id)
 			take(context, block.stack_id);
-		more = bpf_map_get_next_key(blocks_fd, &previous, &next) == 0;
+		more = bpf_map_get_next_key(of->blocks_fd, &previous, &next) == 0;
 	}
+	each_launch_stack(of->launches_fd, take, context);
 }

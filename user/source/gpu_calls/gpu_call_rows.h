@@ -27,6 +27,14 @@ int gpu_call_rows_drain(const struct gpu_call_maps *maps, uint32_t until, uint64
 			struct event_buffer *buffer, uint64_t *samples);
 /* Reads names of kernels in memory of their processes that the programs could not read. */
 void gpu_call_names_read(int kernels_fd);
-void gpu_call_rows_each_stack(int rows_fd, int blocks_fd, source_stack_fn *take, void *context);
+
+/* Maps with numbers of stacks. */
+struct gpu_call_stacks {
+	int rows_fd, blocks_fd, launches_fd;
+};
+
+/* Calls take for each stack that is still to be sent. */
+void gpu_call_rows_each_stack(const struct gpu_call_stacks *of, source_stack_fn *take,
+			      void *context);
 
 #endif

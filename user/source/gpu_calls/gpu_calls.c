@@ -27,8 +27,9 @@
 
 #include "pkbpf.skel.h"
 
-#define CACHED_STACKS	  4096U
-#define DRAIN_INTERVAL_NS NS_PER_SECOND
+#define CACHED_STACKS	   4096U
+#define DRAIN_INTERVAL_NS  NS_PER_SECOND
+#define CHOICE_INTERVAL_NS (NS_PER_SECOND / 2)
 /* Stacks of a group in a second beyond which their share is halved. */
 #define STACKS_MOST 2000
 /* A program that registers its kernels may live for a moment. */
@@ -50,6 +51,8 @@ struct source {
 	struct event_buffer buffer;
 	uint32_t names_read, names_forgotten;
 	uint64_t last_drain_ns;
+	/* Stacks that were read since their share was chosen. */
+	uint64_t samples[PKBPF_GPU_GROUPS], chosen_ns;
 	bool is_attached;
 };
 
@@ -61,16 +64,18 @@ static bool gpu_calls_are_wanted(const struct source_options *options)
 static void gpu_calls_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
-		skeleton->maps.gpu_sites,  skeleton->maps.gpu_threads,
-		skeleton->maps.gpu_blocks, skeleton->maps.gpu_kernels,
-		skeleton->maps.gpu_rows,   skeleton->maps.gpu_other_rows,
-		skeleton->maps.gpu_users,  skeleton->maps.gpu_resets,
+		skeleton->maps.gpu_sites,    skeleton->maps.gpu_threads,
+		skeleton->maps.gpu_blocks,   skeleton->maps.gpu_kernels,
+		skeleton->maps.gpu_rows,     skeleton->maps.gpu_other_rows,
+		skeleton->maps.gpu_users,    skeleton->maps.gpu_resets,
+		skeleton->maps.gpu_launches, skeleton->maps.gpu_reports,
 	};
 	struct bpf_map *const scratch[] = {skeleton->maps.sample_scratch,
 					   skeleton->maps.python_scratch,
 					   skeleton->maps.v8_scratch};
 
 	bpf_program__set_autoload(skeleton->progs.gpu_call, wanted);
+	bpf_program__set_autoload(skeleton->progs.gpu_reported, wanted);
 	bpf_program__set_autoload(skeleton->progs.gpu_exit, wanted);
 	bpf_program__set_autoload(skeleton->progs.gpu_exec, wanted);
 	/* Memory of each CPU for the stacks of this source, which comes last there. Where a
@@ -105,6 +110,7 @@ static int gpu_calls_configure(struct session *session,
 	source->files.links.uses_multi = kernel_types_find(
 		session_kernel_types(session), BTF_KIND_STRUCT, KERNEL_TYPE_UPROBE_MULTI);
 	uprobe_links_prepare(&source->files.links, skeleton->progs.gpu_call);
+	uprobe_links_prepare(&source->files.links, skeleton->progs.gpu_reported);
 	*ret_source = source;
 	return 0;
 }
@@ -130,7 +136,7 @@ static int gpu_calls_attach(struct source *source, struct error *error)
 
 static void gpu_calls_begin(struct source *source, uint64_t start_ns)
 {
-	source->last_drain_ns = start_ns;
+	source->last_drain_ns = source->chosen_ns = start_ns;
 	source->files.has_begun = true;
 	__atomic_store_n(&session_skeleton(source->session)->bss->gpu_control.start_ns, start_ns,
 			 __ATOMIC_RELEASE);
@@ -142,12 +148,17 @@ static void gpu_calls_end(struct source *source, uint64_t end_ns)
 			 __ATOMIC_RELEASE);
 }
 
-/* The share of calls whose stacks are read follows how many they are. */
-static void choose_share(struct pkbpf_gpu_control *control, const uint64_t *samples,
-			 uint64_t passed_ns)
+/* The share of calls whose stacks are read follows how many they are. A moment between two drains,
+ * as at the edge of a slice, says nothing about that. */
+static void choose_share(struct source *source, struct pkbpf_gpu_control *control, uint64_t now_ns)
 {
-	for (uint32_t group = 1; group < PKBPF_GPU_GROUPS && passed_ns; group++) {
-		uint64_t rate = samples[group] * NS_PER_SECOND / passed_ns;
+	uint64_t passed_ns = now_ns - source->chosen_ns;
+
+	if (passed_ns < CHOICE_INTERVAL_NS)
+		return;
+	source->chosen_ns = now_ns;
+	for (uint32_t group = 1; group < PKBPF_GPU_GROUPS; group++) {
+		uint64_t rate = source->samples[group] * NS_PER_SECOND / passed_ns;
 		uint32_t mask = control->masks[group],
 			 least = group == PKBPF_GPU_LAUNCH ? LAUNCH_MASK : 0;
 
@@ -157,6 +168,7 @@ static void choose_share(struct pkbpf_gpu_control *control, const uint64_t *samp
 		}
 		if (rate < STACKS_MOST / 4 && mask > least)
 			mask >>= 1;
+		source->samples[group] = 0;
 		__atomic_store_n(&control->masks[group], mask, __ATOMIC_RELAXED);
 	}
 }
@@ -174,7 +186,7 @@ static int drain(struct source *source, bool is_edge)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	struct pkbpf_gpu_control *control = &skeleton->bss->gpu_control;
-	uint64_t samples[PKBPF_GPU_GROUPS] = {0}, now_ns = clock_now_ns();
+	uint64_t now_ns = clock_now_ns();
 	uint32_t epoch = control->epoch + 1;
 	struct gpu_call_maps maps = maps_of(source);
 	int err;
@@ -185,13 +197,14 @@ static int drain(struct source *source, bool is_edge)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	/* Rows that programs may still add to wait for the next time, but for the last one. */
 	epoch -= is_edge ? 0 : 1;
-	err = gpu_call_rows_drain(&maps, epoch, now_ns, &source->buffer, samples);
+	err = gpu_call_rows_drain(&maps, epoch, now_ns, &source->buffer, source->samples);
 	maps.rows_fd = bpf_map__fd(skeleton->maps.gpu_other_rows);
-	err = err ? err : gpu_call_rows_drain(&maps, epoch, now_ns, &source->buffer, samples);
+	err = err ? err
+		  : gpu_call_rows_drain(&maps, epoch, now_ns, &source->buffer, source->samples);
 	if (is_edge && !err)
 		err = gpu_call_ends_send(&source->ends, &maps, now_ns, &source->buffer);
 	session_add_records(source->session, &source->buffer);
-	choose_share(control, samples, now_ns - source->last_drain_ns);
+	choose_share(source, control, now_ns);
 	source->last_drain_ns = now_ns;
 	return err;
 }
@@ -251,8 +264,11 @@ static void gpu_calls_each_stack(const struct source *source, source_stack_fn *t
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 
-	gpu_call_rows_each_stack(bpf_map__fd(skeleton->maps.gpu_rows),
-				 bpf_map__fd(skeleton->maps.gpu_blocks), take, context);
+	const struct gpu_call_stacks of = {bpf_map__fd(skeleton->maps.gpu_rows),
+					   bpf_map__fd(skeleton->maps.gpu_blocks),
+					   bpf_map__fd(skeleton->maps.gpu_launches)};
+
+	gpu_call_rows_each_stack(&of, take, context);
 }
 
 static void gpu_calls_detach(struct source *source)

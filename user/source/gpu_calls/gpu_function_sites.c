@@ -263,6 +263,14 @@ static void note_library(const struct elf_file *file, uint64_t address,
 	}
 }
 
+static uint32_t way_of(const struct found_function *found)
+{
+	bool is_launch = found->function->group == PKBPF_GPU_LAUNCH;
+
+	return found->function->way |
+	       (is_launch && gpu_function_is_per_thread(found->name) ? PKBPF_GPU_OF_THREAD : 0);
+}
+
 static int add_function(struct search *search, const struct found_function *found)
 {
 	struct gpu_function_sites *result = search->result;
@@ -301,7 +309,7 @@ static int add_function(struct search *search, const struct found_function *foun
 	for (size_t i = first; i < result->sites.items.count; i++)
 		result->sites.items.items[i].description.pair = PKBPF_GPU_SITE(
 			function - gpu_function_at(0), function->group, function->shape,
-			function->way, gpu_function_layer(function));
+			way_of(found), gpu_function_layer(function));
 	return 0;
 }
 

@@ -82,6 +82,10 @@ static const struct gpu_function functions[] = {
 	DRIVER("hipExtModuleLaunchKernel", HANDLE_THREADS),
 	DRIVER("hipHccModuleLaunchKernel", HANDLE_THREADS),
 
+	/* Rows of kernels that are reported without a launch; no symbol has such a name. */
+	DRIVER(GPU_IN_GRAPH, PLAIN),
+	DRIVER(GPU_UNSEEN, PLAIN),
+
 	GRAPH("cudaGraphLaunch"),
 	GRAPH("cudaGraphInstantiate"),
 	GRAPH("cudaGraphInstantiateWithFlags"),
@@ -264,6 +268,28 @@ const struct gpu_function *gpu_function_find(const char *name)
 			return &functions[i];
 	}
 	return NULL;
+}
+
+const struct gpu_function *gpu_function_named(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (strcmp(functions[i].name, name) == 0)
+			return &functions[i];
+	return NULL;
+}
+
+bool gpu_function_is_per_thread(const char *name)
+{
+	static const char *const suffixes[] = {"_ptsz", "_ptds", "_spt"};
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+		size_t size = strlen(suffixes[i]);
+
+		if (length > size && strcmp(name + length - size, suffixes[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool gpu_function_is_inner(const char *symbol, char *ret_name, size_t size)

@@ -12,8 +12,12 @@ struct gpu_function {
 	const char *name; /* without the suffix of its variant */
 	enum pkbpf_gpu_group group;
 	enum pkbpf_gpu_shape shape;
-	uint32_t way; /* of a copy: enum pkbpf_gpu_way; of a launch: 1: of a driver */
+	uint32_t way; /* of a copy: enum pkbpf_gpu_way; of a launch: PKBPF_GPU_OF_DRIVER or 0 */
 };
+
+/* What stands for the function of kernels whose launch is not among the calls. */
+#define GPU_IN_GRAPH "[in a graph]"
+#define GPU_UNSEEN   "[launch not seen]"
 
 /* NULL: beyond the last one. */
 const struct gpu_function *gpu_function_at(size_t number);
@@ -22,6 +26,11 @@ enum pkbpf_gpu_layer gpu_function_layer(const struct gpu_function *function);
 /* The function of this name or of one of its variants: _v2, _ptsz and the like. NULL: it is none
  * of them. */
 const struct gpu_function *gpu_function_find(const char *name);
+
+/* By the name in the table. NULL: there is none. */
+const struct gpu_function *gpu_function_named(const char *name);
+/* Is the default stream of the variant with this name one of the calling thread? */
+bool gpu_function_is_per_thread(const char *name);
 
 /* Is this mangled symbol the inner function to which the exported one of HIP's library passes its
  * call? ret_name: that of the exported one. */
