@@ -41,13 +41,13 @@ grep -q "^GPU: .*0000:83:00.0 (amdgpu): .* busy, memory at most 1.00 GiB of 8.00
 
 begin "a condition"
 echo 20 >$card/gpu_busy_percent
-with_tree "$pkbpf" -q -e cpu -d 200ms -o out.json --fail-if 'gpu.util<30%' >said 2>&1
+with_tree "$pkbpf" -q -e offcpu -d 200ms -o out.json --fail-if 'gpu.util<30%' >said 2>&1
 [ $? = 3 ] || fail "20 % is not below 30 %"
-with_tree "$pkbpf" -q -e cpu -d 200ms -o out.json --fail-if 'gpu.util<10%' --fail-if 'gpu.memory_share>50%' >said 2>&1 ||
+with_tree "$pkbpf" -q -e offcpu -d 200ms -o out.json --fail-if 'gpu.util<10%' --fail-if 'gpu.memory_share>50%' >said 2>&1 ||
 	fail "status $?"
 
 begin "not wanted"
-with_tree "$pkbpf" -q -e cpu -d 200ms --gpu off -o out.json >said 2>&1 || fail "status $?"
+with_tree "$pkbpf" -q -e offcpu -d 200ms --gpu off -o out.json >said 2>&1 || fail "status $?"
 grep -q '"gpus"' out.json && fail "it was looked at all the same"
 
 # The process that runs the library has no rights: it has to reach the file.

@@ -524,7 +524,10 @@ static const struct option_row own_options[] = {
 	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if,
 	 .text = "A name that matches nothing is an error, unless a ? precedes the expression. "
 		 "The name * is any. Figures of regions and counted functions: total (wall time), "
-		 "count, mean, p50 and p99. Waits for locks: 'locks.lock[cache_lock]>+10%'."},
+		 "count, mean, p50 and p99. Waits for locks: 'locks.lock[cache_lock]>+10%'. Of GPU "
+		 "calls: gpu.kernel[NAME].launches, .blocks and .time (on the device), "
+		 "gpu.copied[DIRECTION], gpu.allocated[PLACE], gpu.kept[PLACE] (not freed) and "
+		 "gpu.wait[FUNCTION]."},
 	{0},
 };
 

@@ -96,8 +96,9 @@ bool profile_summary_explain_nothing(const struct profile *profile,
 	char targets[256], took[32];
 	size_t rows;
 
+	/* Calls of GPU libraries are counted, whatever the CPU did. */
 	profile_rows(profile, &rows);
-	if (rows > 0)
+	if (rows > 0 || profile_gpu_calls(profile)->items.count)
 		return false;
 	live_targets_describe(chosen, targets, sizeof(targets));
 	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));

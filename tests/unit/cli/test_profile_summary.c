@@ -51,6 +51,20 @@ static void expect_reason(struct fixture *fixture, const char *part)
 	assert_non_null(strstr(text, part));
 }
 
+static void calls_of_gpus_are_something(void **state)
+{
+	const struct gpu_call call = {.group = PKBPF_GPU_WAIT, .count = 1};
+	struct fixture fixture;
+	char text[512];
+
+	open_fixture(&fixture);
+	assert_int_equal(gpu_call_list_add(profile_gpu_calls(fixture.profile), &call), 0);
+	assert_false(profile_summary_explain_nothing(fixture.profile, &fixture.targets, fixture.end,
+						     text, sizeof(text)));
+	close_fixture(&fixture);
+	(void)state;
+}
+
 static void the_lack_of_samples_has_a_reason(void **state)
 {
 	struct profile_info *info;
@@ -136,6 +150,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lack_of_samples_has_a_reason),
+		cmocka_unit_test(calls_of_gpus_are_something),
 		cmocka_unit_test(a_profile_with_rows_needs_no_reason),
 		cmocka_unit_test(the_summary_names_every_cause_of_loss),
 		cmocka_unit_test(the_summary_counts_what_is_added_up_in_the_kernel),
