@@ -281,7 +281,7 @@ static bool can_be(uint64_t kind, uint64_t level)
 {
 	return kind < PKBPF_PROFILE_KINDS && level < DIFF_LEVELS &&
 	       !diff_level_is_derived((uint32_t)level) &&
-	       (kind == PKBPF_PROFILE_CALLS || !diff_level_is_region((uint32_t)level));
+	       (kind == PKBPF_PROFILE_CALLS || !diff_level_is_calls((uint32_t)level));
 }
 
 static bool get_series(struct reading *reading)

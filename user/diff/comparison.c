@@ -33,6 +33,13 @@ static const double level_risk[DIFF_LEVELS] = {
 	[DIFF_REGION_P50] = 0.1,
 	[DIFF_REGION_P99] = 0.1,
 	[DIFF_PLACE] = 0.6,
+	[DIFF_GPU_LAUNCHES] = 0.1,
+	[DIFF_GPU_BLOCKS] = 0.05,
+	[DIFF_GPU_KERNEL_TIME] = 0.1,
+	[DIFF_GPU_COPIED] = 0.1,
+	[DIFF_GPU_ALLOCATED] = 0.1,
+	[DIFF_GPU_KEPT] = 0.05,
+	[DIFF_GPU_WAIT] = 0.1,
 };
 /* Of a level's risk, what is shared out by size; the rest evenly, so that something small that
  * appeared is found, too. */
@@ -63,7 +70,7 @@ static const struct diff_series *whole_of(const struct measurement *side,
 	bool is_stacks = diff_level_is_stacks(key->level);
 	struct diff_key whole = {key->kind, is_stacks ? DIFF_ALL_STACKS : DIFF_ALL, 0};
 
-	return diff_level_is_region(key->level) ? NULL : measurement_find(side, &whole);
+	return diff_level_is_calls(key->level) ? NULL : measurement_find(side, &whole);
 }
 
 static bool add_rows(struct comparison *comparison, const struct measurement *side,
@@ -74,7 +81,8 @@ static bool add_rows(struct comparison *comparison, const struct measurement *si
 
 		if (!(comparison->kinds_mask & 1U << series->key.kind) ||
 		    series->key.level == DIFF_ALL_STACKS ||
-		    series->key.level >= DIFF_REGION_MEASURED ||
+		    (series->key.level >= DIFF_REGION_MEASURED &&
+		     !diff_level_is_gpu(series->key.level)) ||
 		    (other && measurement_find(other, &series->key)))
 			continue;
 		row = array_add(&comparison->rows);
@@ -246,7 +254,7 @@ static void estimate_side(const struct comparing *comparing, int side, const str
 	resampling_estimate(comparing->resampling[side], measurement_find(measurement, &row->key),
 			    whole_of(measurement, &row->key), by_work, estimate);
 	/* The scatter of entries within a run does not estimate the scatter of their count. */
-	if (by_work && diff_level_is_region(row->key.level))
+	if (by_work && diff_level_is_calls(row->key.level))
 		estimate->error = estimate->freedom = 0;
 }
 

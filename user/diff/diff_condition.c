@@ -13,8 +13,9 @@
 
 /* ---- reading ---- */
 
-/* Needs no kind. */
+/* Need no kind. */
 #define REGION "region["
+#define GPU    "gpu."
 
 static const struct {
 	const char *before, *after;
@@ -32,6 +33,13 @@ static const struct {
 	{REGION, "].mean", DIFF_REGION_MEAN},
 	{REGION, "].p50", DIFF_REGION_P50},
 	{REGION, "].p99", DIFF_REGION_P99},
+	{GPU "kernel[", "].launches", DIFF_GPU_LAUNCHES},
+	{GPU "kernel[", "].blocks", DIFF_GPU_BLOCKS},
+	{GPU "kernel[", "].time", DIFF_GPU_KERNEL_TIME},
+	{GPU "copied[", "]", DIFF_GPU_COPIED},
+	{GPU "allocated[", "]", DIFF_GPU_ALLOCATED},
+	{GPU "kept[", "]", DIFF_GPU_KEPT},
+	{GPU "wait[", "]", DIFF_GPU_WAIT},
 };
 
 static int refuse(const char *text, struct error *error)
@@ -45,7 +53,7 @@ static int refuse(const char *text, struct error *error)
 
 static bool parse_kind(const char **at, enum pkbpf_profile_kind *ret_kind)
 {
-	if (strncmp(*at, REGION, strlen(REGION)) == 0) {
+	if (strncmp(*at, REGION, strlen(REGION)) == 0 || strncmp(*at, GPU, strlen(GPU)) == 0) {
 		*ret_kind = PKBPF_PROFILE_CALLS;
 		return true;
 	}

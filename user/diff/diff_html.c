@@ -108,7 +108,7 @@ static void write_row(const struct comparison *comparison, const struct diff_row
 	fprintf(out, "<td class=\"change\">%s</td>", diff_words_change(text, row));
 	fprintf(out, "<td>%s</td>", diff_words_interval(text, row));
 	/* Regions lie within each other. */
-	if (diff_level_is_region(row->key.level))
+	if (diff_level_is_calls(row->key.level))
 		fputs("<td>-</td><td>-</td></tr>\n", out);
 	else
 		fprintf(out, "<td>%.1f</td><td>%.1f</td></tr>\n", 100 * row->sides[DIFF_BASE].share,

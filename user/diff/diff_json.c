@@ -104,7 +104,7 @@ static void write_row(struct json_writer *writer, const struct comparison *compa
 	json_writer_string(writer, "level", diff_level_names[row->key.level]);
 	if (row->key.level != DIFF_ALL)
 		json_writer_string(writer, "name", diff_row_name(comparison, row));
-	json_writer_string(writer, "unit", diff_words_is_time(&row->key) ? "ns" : "events");
+	json_writer_string(writer, "unit", diff_words_unit(&row->key));
 	write_judgement(writer, row);
 	write_amount(writer, "base", &row->sides[DIFF_BASE]);
 	write_amount(writer, "new", &row->sides[DIFF_NEW]);

@@ -38,9 +38,11 @@ static const struct text_column columns[] = {
 
 /* From levels that say who to those that say where. */
 static const enum diff_level order[] = {
-	DIFF_PROCESS,	  DIFF_CONTAINER,  DIFF_LOCK,	     DIFF_PLACE,
-	DIFF_SELF,	  DIFF_TOTAL,	   DIFF_REGION_TIME, DIFF_REGION_COUNT,
-	DIFF_REGION_MEAN, DIFF_REGION_P50, DIFF_REGION_P99,
+	DIFF_PROCESS,	  DIFF_CONTAINER,	DIFF_LOCK,	  DIFF_PLACE,
+	DIFF_SELF,	  DIFF_TOTAL,		DIFF_REGION_TIME, DIFF_REGION_COUNT,
+	DIFF_REGION_MEAN, DIFF_REGION_P50,	DIFF_REGION_P99,  DIFF_GPU_LAUNCHES,
+	DIFF_GPU_BLOCKS,  DIFF_GPU_KERNEL_TIME, DIFF_GPU_COPIED,  DIFF_GPU_ALLOCATED,
+	DIFF_GPU_KEPT,	  DIFF_GPU_WAIT,
 };
 static const enum diff_level counted_levels[] = {DIFF_PROCESS, DIFF_CONTAINER, DIFF_LOCK,
 						 DIFF_PLACE, DIFF_SELF};
@@ -51,7 +53,7 @@ static bool is_listed(const struct diff_row *row)
 	return diff_is_significant(row) ||
 	       (row->verdict == DIFF_UNJUDGED &&
 		(row->key.level == DIFF_PROCESS || row->key.level == DIFF_CONTAINER ||
-		 row->key.level == DIFF_LOCK || diff_level_is_region(row->key.level)));
+		 row->key.level == DIFF_LOCK || diff_level_is_calls(row->key.level)));
 }
 
 static size_t count_rows(const struct page *page, uint32_t kind, uint32_t level, bool listed)
@@ -148,6 +150,26 @@ static const struct diff_row *row_of_all(const struct page *page, uint32_t kind)
 	return comparison_find(page->comparison, &key);
 }
 
+static bool has_gpu_calls(const struct page *page)
+{
+	array_foreach(&page->comparison->rows, row)
+		if (diff_level_is_gpu(row->key.level))
+			return true;
+	return false;
+}
+
+/* Kinds without a sum of all. */
+static void write_title_of_calls(const struct page *page, uint32_t kind, char text[TEXT_CELL_SIZE])
+{
+	const char *title = diff_words_title(kind), *per = diff_words_per(&page->comparison->work);
+
+	if (kind != PKBPF_PROFILE_CALLS)
+		snprintf(text, TEXT_CELL_SIZE, "%s", title);
+	else
+		snprintf(text, TEXT_CELL_SIZE, "%s: %sper %s", title,
+			 has_gpu_calls(page) ? "" : "wall time and count ", per);
+}
+
 static void write_heading(const struct page *page, uint32_t kind)
 {
 	const struct diff_row *all = row_of_all(page, kind);
@@ -157,10 +179,7 @@ static void write_heading(const struct page *page, uint32_t kind)
 	const char *title = diff_words_title(kind);
 
 	if (!all) {
-		snprintf(text, sizeof(text), "%s%s%s", title,
-			 kind == PKBPF_PROFILE_CALLS ? ": wall time and count per " : "",
-			 kind == PKBPF_PROFILE_CALLS ? diff_words_per(&page->comparison->work)
-						     : "");
+		write_title_of_calls(page, kind, text);
 	} else {
 		diff_words_interval(interval, all);
 		snprintf(text, sizeof(text), "%s%s%s: %s -> %s, %s%s%s%s%s", title,
@@ -179,8 +198,9 @@ static void write_heading(const struct page *page, uint32_t kind)
 	fprintf(page->out, page->document->color ? "\n\x1b[1m%s\x1b[0m\n" : "\n%s\n", text);
 }
 
-/* Regions and counted functions of which no figure is listed; fewer without memory. */
-static size_t count_regions_unlisted(const struct page *page)
+/* Regions and counted functions, or kernels, directions, places and functions of GPU calls, of
+ * which no figure is listed; fewer without memory. */
+static size_t count_calls_unlisted(const struct page *page, bool of_gpus)
 {
 	struct hash_map names = {0}; /* name -> is any of its figures listed? */
 	size_t unlisted = 0;
@@ -189,7 +209,8 @@ static size_t count_regions_unlisted(const struct page *page)
 		bool is_listed_now = is_listed(row), added;
 		uint64_t *is_any;
 
-		if (!diff_level_is_region(row->key.level))
+		if (of_gpus ? !diff_level_is_gpu(row->key.level)
+			    : !diff_level_is_region(row->key.level))
 			continue;
 		is_any = hash_map_get(&names, row->key.name, 0, &added);
 		if (!is_any)
@@ -216,12 +237,14 @@ static void count_unlisted(const struct page *page, uint32_t kind, char *text, s
 			text_append(text, size, "%s%s", text[0] ? ", " : "",
 				    diff_words_counted(counted, count, counted_levels[i]));
 	}
-	if (kind == PKBPF_PROFILE_CALLS) {
-		size_t count = count_regions_unlisted(page);
+	for (int of_gpus = 0; of_gpus < 2 && kind == PKBPF_PROFILE_CALLS; of_gpus++) {
+		size_t count = count_calls_unlisted(page, of_gpus);
 
 		if (count)
-			text_append(text, size, "%s%s", text[0] ? ", " : "",
-				    diff_words_counted(counted, count, DIFF_REGION_TIME));
+			text_append(
+				text, size, "%s%s", text[0] ? ", " : "",
+				diff_words_counted(counted, count,
+						   of_gpus ? DIFF_GPU_LAUNCHES : DIFF_REGION_TIME));
 	}
 }
 

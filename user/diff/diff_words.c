@@ -17,7 +17,19 @@ static bool is_time(uint32_t kind)
 
 bool diff_words_is_time(const struct diff_key *key)
 {
+	if (diff_level_is_gpu(key->level))
+		return key->level == DIFF_GPU_KERNEL_TIME || key->level == DIFF_GPU_WAIT;
 	return key->level == DIFF_REGION_COUNT ? false : is_time(key->kind);
+}
+
+static bool is_gpu_bytes(uint32_t level)
+{
+	return level == DIFF_GPU_COPIED || level == DIFF_GPU_ALLOCATED || level == DIFF_GPU_KEPT;
+}
+
+const char *diff_words_unit(const struct diff_key *key)
+{
+	return diff_words_is_time(key) ? "ns" : is_gpu_bytes(key->level) ? "bytes" : "events";
 }
 
 const char *diff_words_title(uint32_t kind)
@@ -39,6 +51,13 @@ static char *count_text(char text[DIFF_WORDS_SIZE], double value)
 
 char *diff_words_value(char text[DIFF_WORDS_SIZE], const struct diff_key *key, double value)
 {
+	char number[HUMAN_SIZE];
+
+	if (is_gpu_bytes(key->level)) {
+		snprintf(text, DIFF_WORDS_SIZE, "%s%s", value < 0 ? "-" : "",
+			 human_bytes(number, human_whole(fabs(value))));
+		return text;
+	}
 	return diff_words_is_time(key) || !is_time(key->kind)
 		       ? diff_words_amount(text, key->kind, value)
 		       : count_text(text, value);
@@ -115,7 +134,7 @@ char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row
 char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
 {
 	/* Regions lie within each other. */
-	if (diff_level_is_region(row->key.level))
+	if (diff_level_is_calls(row->key.level))
 		return strcpy(text, "-");
 	snprintf(text, DIFF_WORDS_SIZE, "%.1f -> %.1f %%", 100 * row->sides[DIFF_BASE].share,
 		 100 * row->sides[DIFF_NEW].share);
@@ -161,6 +180,13 @@ const char *diff_words_level(uint32_t level)
 		[DIFF_REGION_BUCKET] = "calls",
 		[DIFF_REGION_LET_GO] = "calls",
 		[DIFF_PLACE] = "at peak",
+		[DIFF_GPU_LAUNCHES] = "launches",
+		[DIFF_GPU_BLOCKS] = "blocks",
+		[DIFF_GPU_KERNEL_TIME] = "GPU time",
+		[DIFF_GPU_COPIED] = "copied",
+		[DIFF_GPU_ALLOCATED] = "allocated",
+		[DIFF_GPU_KEPT] = "not freed",
+		[DIFF_GPU_WAIT] = "GPU wait",
 	};
 
 	return words[level];
@@ -173,6 +199,7 @@ char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t leve
 			     : diff_level_is_region(level) ? "regions"
 			     : level == DIFF_LOCK	   ? "locks"
 			     : level == DIFF_PLACE	   ? "places"
+			     : diff_level_is_gpu(level)	   ? "GPU calls"
 							   : "functions";
 	char number[HUMAN_SIZE];
 

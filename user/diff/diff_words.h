@@ -7,8 +7,10 @@
 
 #define DIFF_WORDS_SIZE 128
 
-/* Is a value a time? Else it is a number of events. */
+/* Is a value a time? Else it is a number of events, or of bytes. */
 bool diff_words_is_time(const struct diff_key *key);
+/* "ns", "bytes" of GPUs, "events": of values in JSON. */
+const char *diff_words_unit(const struct diff_key *key);
 /* "CPU": heading of a kind. */
 const char *diff_words_title(uint32_t kind);
 /* "312 ms": a value, in the unit of work; of the weight of a kind. */
@@ -18,7 +20,7 @@ char *diff_words_amount(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
 char *diff_words_change(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
 /* "+3.0 to +7.2 %", or in the unit of the value; "" when no interval is known */
 char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
-/* "31.2 -> 32.4 %"; "-" of regions */
+/* "31.2 -> 32.4 %"; "-" of regions and GPU calls */
 char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row);
 /* "second", "run", "request": what values are per */
 const char *diff_words_per(const struct diff_work *work);

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "diff/measure_gpu.h"
 #include "diff/measure_locks.h"
 #include "diff/measure_regions.h"
 #include "profile/kind_table.h"
@@ -199,6 +200,32 @@ static bool add_locks(struct measurement *measurement, const json_t *report)
 	return added;
 }
 
+/* Of a report made with --gpu-calls; which code allocated is not taken from its stacks. */
+static bool add_gpu_calls(struct measurement *measurement, const json_t *report)
+{
+	const json_t *calls = json_object_get(report, "gpu_calls");
+	const json_t *call, *rows = json_object_get(calls, "functions");
+	bool added = true;
+	size_t i;
+
+	json_array_foreach(rows, i, call)
+	{
+		added = added && measure_gpu_call(measurement,
+						  &(struct gpu_figures){
+							  .group = text_of(call, "group"),
+							  .function = text_of(call, "function"),
+							  .kernel = text_of(call, "kernel"),
+							  .direction = text_of(call, "direction"),
+							  .calls = number_of(call, "calls"),
+							  .blocks = number_of(call, "blocks"),
+							  .bytes = number_of(call, "bytes"),
+							  .time_ns = number_of(call, "total_ns"),
+							  .kernel_ns = number_of(call, "gpu_ns"),
+						  });
+	}
+	return added;
+}
+
 static bool is_report(const json_t *report)
 {
 	return strcmp(text_of(json_object_get(report, "tool"), "name"), "pkbpf") == 0 &&
@@ -226,7 +253,8 @@ static int take_report(struct measurement *measurement, const json_t *report, st
 		return error_set(error, ENOMEM, "cannot be read: out of memory");
 	describe(measurement, report);
 	return add_rows(measurement, report) || !add_regions(measurement, report) ||
-			       !add_locks(measurement, report)
+			       !add_locks(measurement, report) ||
+			       !add_gpu_calls(measurement, report)
 		       ? error_set(error, ENOMEM, "cannot be read: out of memory")
 		       : 0;
 }

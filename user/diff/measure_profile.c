@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "diff/clone_name.h"
+#include "diff/measure_gpu.h"
 #include "diff/measure_locks.h"
 #include "diff/measure_places.h"
 #include "diff/measure_regions.h"
@@ -212,6 +213,8 @@ int measure_profile(struct measurement *measurement, const struct profile *profi
 		err = measure_regions(measurement, profile);
 	if (!err && measurement_wants(measurement, DIFF_LOCK))
 		err = measure_locks(measurement, profile);
+	if (!err && measurement_wants(measurement, DIFF_GPU_LAUNCHES))
+		err = measure_gpu(measurement, profile);
 	if (!err && measurement_wants(measurement, DIFF_PLACE))
 		err = measure_places(measurement, profile, run);
 	if (!err && wants_functions(measurement))

@@ -28,6 +28,13 @@ const char *const diff_level_names[DIFF_LEVELS] = {
 	[DIFF_REGION_BUCKET] = "region_bucket",
 	[DIFF_REGION_LET_GO] = "region_let_go",
 	[DIFF_PLACE] = "place",
+	[DIFF_GPU_LAUNCHES] = "gpu_launches",
+	[DIFF_GPU_BLOCKS] = "gpu_blocks",
+	[DIFF_GPU_KERNEL_TIME] = "gpu_kernel_time",
+	[DIFF_GPU_COPIED] = "gpu_copied",
+	[DIFF_GPU_ALLOCATED] = "gpu_allocated",
+	[DIFF_GPU_KEPT] = "gpu_kept",
+	[DIFF_GPU_WAIT] = "gpu_wait",
 };
 
 bool diff_names_init(struct diff_names *names)

@@ -37,12 +37,29 @@ enum diff_level {
 	DIFF_REGION_LET_GO,   /* calls are missing: the region is not compared; no row */
 	/* Of allocation: what was alive when its process had most; no series, see places. */
 	DIFF_PLACE,
+	/* Of calls of GPU libraries, with PKBPF_PROFILE_CALLS; see diff/measure_gpu.h. */
+	DIFF_GPU_LAUNCHES,    /* of a kernel */
+	DIFF_GPU_BLOCKS,      /* that these started */
+	DIFF_GPU_KERNEL_TIME, /* that the device worked on it */
+	DIFF_GPU_COPIED,      /* bytes in a direction */
+	DIFF_GPU_ALLOCATED,   /* bytes by a place of allocation */
+	DIFF_GPU_KEPT,	      /* of these, not freed */
+	DIFF_GPU_WAIT,	      /* time in a function that only waits */
 	DIFF_LEVELS,
 };
 
 static inline bool diff_level_is_region(uint32_t level)
 {
 	return level >= DIFF_REGION_TIME && level <= DIFF_REGION_LET_GO;
+}
+static inline bool diff_level_is_gpu(uint32_t level)
+{
+	return level >= DIFF_GPU_LAUNCHES && level <= DIFF_GPU_WAIT;
+}
+/* Of calls: they lie within each other, and are no parts of a sum. */
+static inline bool diff_level_is_calls(uint32_t level)
+{
+	return diff_level_is_region(level) || diff_level_is_gpu(level);
 }
 /* Values that a comparison derives: per call, whatever work was done. */
 static inline bool diff_level_is_derived(uint32_t level)
