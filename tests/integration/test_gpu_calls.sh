@@ -140,7 +140,9 @@ assert waits == {"hipDeviceSynchronize": (2, 2, False), "hipStreamSynchronize": 
 CHECK
 
 begin "streams of launches, and times of kernels that a library in the program reports"
-LD_PRELOAD=$work/libparcagpucupti.so REPORT_TRUTH=$work/reported.json "$pkbpf" -q -e cpu --gpu-calls -o out.json -o out.txt -o out.pkbpf \
+# Where CUDA would load it from, it has its probes before the command begins.
+export CUDA_INJECTION64_PATH=$work/libparcagpucupti.so
+LD_PRELOAD=$CUDA_INJECTION64_PATH REPORT_TRUTH=$work/reported.json "$pkbpf" -q -e cpu --gpu-calls -o out.json -o out.txt -o out.pkbpf \
 	-o out.gpu-calls.csv -- ./gpu_runtime 40 >truth.json 2>said || fail "status $?: $(cat said)"
 "$pkbpf" report -q out.pkbpf -o again.json >said 2>&1 || fail "report: status $?"
 cat >reports.py <<'CHECK'
@@ -175,8 +177,9 @@ checker reports.py
 grep -q 'GPU mean' out.txt || fail "no column: $(cat out.txt)"
 tr -s '\n ' ' ' <out.txt | grep -q 'launches went to 4 streams, [0-9]* % of them to the default one' || fail "no streams: $(cat out.txt)"
 grep -q ',cudaLaunchKernel,scale,,1620,1620,.*,1620,[0-9]*,24000' out.gpu-calls.csv || fail "$(cat out.gpu-calls.csv)"
-"$pkbpf" -q -e cpu --gpu-calls -o out.json --fail-if 'gpu.kernel_time>1us' -- env LD_PRELOAD="$work/libparcagpucupti.so" ./gpu_runtime 1 >truth.json 2>said
+LD_PRELOAD=$CUDA_INJECTION64_PATH "$pkbpf" -q -e cpu --gpu-calls -o out.json --fail-if 'gpu.kernel_time>1us' -- ./gpu_runtime 1 >truth.json 2>said
 [ $? = 3 ] || fail "kernels took longer than that: $(cat said)"
+unset CUDA_INJECTION64_PATH
 
 begin "what differs between two runs"
 for rounds in 2 4; do
