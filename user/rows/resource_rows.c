@@ -132,6 +132,7 @@ void resource_rows_done(struct resource_rows *rows)
 	free(rows->items);
 	free(rows->weights);
 	free(rows->places);
+	free(rows->shares);
 	function_table_free(rows->functions);
 	stack_table_free(rows->stacks);
 	*rows = (struct resource_rows){0};

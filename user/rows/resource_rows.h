@@ -135,6 +135,12 @@ struct row_weight {
 	uint64_t state_weight[KIND_STATES];
 };
 
+/* One of a row's distributions of lengths. */
+struct row_share {
+	uint32_t row; /* its number */
+	const struct distribution *distribution;
+};
+
 /* Where a row of the profile went. */
 struct row_place {
 	uint32_t number; /* of the row */
@@ -163,6 +169,8 @@ struct resource_rows {
 	struct row_weight *weights; /* those of a row beside each other, by its number */
 	size_t weight_count;
 	struct row_place *places; /* by index in profile_rows() */
+	struct row_share *shares; /* by row */
+	size_t share_count;
 };
 
 /* Does the stack of an event say of which row it is? */
@@ -233,6 +241,12 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members,
 					     size_t count, enum pkbpf_profile_kind kind,
 					     unsigned int states, const struct wait_choice *choice);
+
+/* Gives `sum` the percentiles and longest ones of all lengths of some rows together; no change
+ * where no lengths were recorded. -ENOMEM. */
+int resource_rows_merge_lengths(const struct resource_rows *rows,
+				const struct resource_row *const *members, size_t count,
+				struct resource_row *sum);
 
 /* Longer than nearly all requests of a row took, in the queue and the device. */
 static inline uint64_t resource_row_request_ns(const struct resource_row *row)

@@ -10,12 +10,6 @@
 #define NO_ROW UINT32_MAX
 #define TOTAL  UINT32_MAX /* number of the sum of all rows */
 
-/* One of a row's distributions, or of all. */
-struct row_share {
-	uint32_t row;
-	const struct distribution *distribution;
-};
-
 struct rows_work {
 	struct resource_rows *rows;
 	const struct profile *profile;

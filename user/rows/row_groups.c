@@ -112,5 +112,11 @@ void row_groups_find(struct row_groups *groups, const struct resource_rows *rows
 			groups->items[groups->count++].members = &groups->members[i];
 		group_add(&groups->items[groups->count - 1], row, judge(rows, row));
 	}
+	/* The largest percentile of two rows is none of both together. */
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->items[i].count > 1 &&
+		    resource_rows_merge_lengths(rows, groups->items[i].members,
+						groups->items[i].count, &groups->items[i].sum))
+			groups->count = i;
 	qsort(groups->items, groups->count, sizeof(*groups->items), by_severity);
 }

@@ -137,6 +137,44 @@ static int fill_lengths(struct rows_work *work)
 			store_lengths(&work->items.items[row], one);
 	}
 	store_lengths(&work->rows->total, all);
+	work->rows->shares = work->shares.items;
+	work->rows->share_count = work->shares.count;
+	memset(&work->shares, 0, sizeof(work->shares));
+	return 0;
+}
+
+/* The first share of a row, or of one behind it. */
+static size_t first_share(const struct resource_rows *rows, uint32_t number)
+{
+	size_t first = 0, past = rows->share_count;
+
+	while (first < past) {
+		size_t middle = first + (past - first) / 2;
+
+		if (rows->shares[middle].row < number)
+			first = middle + 1;
+		else
+			past = middle;
+	}
+	return first;
+}
+
+int resource_rows_merge_lengths(const struct resource_rows *rows,
+				const struct resource_row *const *members, size_t count,
+				struct resource_row *sum)
+{
+	_cleanup_free_ struct histogram *all = NULL;
+
+	if (!rows->share_count)
+		return 0;
+	all = calloc(lengths_count(), sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = first_share(rows, members[i]->number);
+		     j < rows->share_count && rows->shares[j].row == members[i]->number; j++)
+			merge_lengths(all, rows->shares[j].distribution);
+	store_lengths(sum, all);
 	return 0;
 }
 

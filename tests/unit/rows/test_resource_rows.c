@@ -540,6 +540,47 @@ static void an_estimate_is_within_what_the_cpus_were_busy_with(void **state)
 	fake_profile_done(&other);
 }
 
+/* Of 30 of 2 ms, and of 450 of 13 ms in another process, half take 13 ms; one of 100 that takes 1 s
+ * in a third one is beyond their p99. */
+static void rows_together_have_the_percentiles_of_all_their_lengths(void **state)
+{
+	static const uint64_t each_ms[] = {2, 13, 1000};
+	static const uint32_t counts[] = {30, 450, 1};
+	const struct resource_row *members[3];
+	struct resource_row sum = {.blockio.device.p50_ns = 7};
+	struct resource_rows rows;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct pkbpf_histogram_bucket bucket = {
+			.index = pkbpf_histogram_index(each_ms[i] * MS), .count = counts[i]};
+		struct distribution_key key = {.kind = PKBPF_PROFILE_BLOCKIO,
+					       .process = 1000 + (uint32_t)i,
+					       .measure = PKBPF_BLOCKIO_DEVICE_TIME};
+		struct distribution_change change = {.count = counts[i],
+						     .max = each_ms[i] * MS,
+						     .buckets = &bucket,
+						     .bucket_count = 1};
+
+		assert_int_equal(profile_add_distribution(fake.profile, &key, &change), 0);
+	}
+	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_PROCESS), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		members[i] = NULL;
+		for (size_t j = 0; j < rows.all_count; j++)
+			if (rows.items[j].blockio.device.max_ns == each_ms[i] * MS)
+				members[i] = &rows.items[j];
+		assert_non_null(members[i]);
+	}
+	assert_int_equal(resource_rows_merge_lengths(&rows, members, 3, &sum), 0);
+	assert_true(within(sum.blockio.device.p50_ns, 13 * MS));
+	assert_true(within(sum.blockio.device.p99_ns, 13 * MS));
+	assert_int_equal(sum.blockio.device.max_ns, 1000 * MS);
+	assert_int_equal(resource_rows_merge_lengths(&rows, members, 1, &sum), 0);
+	assert_true(within(sum.blockio.device.p99_ns, 2 * MS));
+	resource_rows_done(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -565,6 +606,8 @@ int main(void)
 		cmocka_unit_test(
 			a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
 		cmocka_unit_test(a_program_begun_inside_is_new_in_whatever_process),
+		cmocka_unit_test_setup_teardown(
+			rows_together_have_the_percentiles_of_all_their_lengths, setup, teardown),
 		cmocka_unit_test(nobody_uses_more_cpus_than_it_has_threads_or_there_are),
 		cmocka_unit_test(an_estimate_is_within_what_the_cpus_were_busy_with),
 	};
