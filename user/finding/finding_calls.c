@@ -38,6 +38,7 @@ struct call {
 	uint64_t weight, copying;
 	uint64_t waiting; /* in what waits until a futex changes */
 	uint64_t taking;  /* in what takes messages that have come */
+	uint64_t sockets; /* in sockets */
 };
 
 struct kernel_work {
@@ -106,6 +107,14 @@ static bool takes_message(const char *name)
 	       begins_with(name, "unix_stream_read_actor") || begins_with(name, "tcp_eat_recv_skb");
 }
 
+static bool is_socket(const char *name)
+{
+	return begins_with(name, "sock_") || begins_with(name, "__sock_") ||
+	       begins_with(name, "tcp_") || begins_with(name, "unix_stream_") ||
+	       begins_with(name, "__sys_send") || begins_with(name, "__sys_recv") ||
+	       takes_message(name);
+}
+
 /* Waits for a lock without giving up the CPU. */
 static bool is_spin_lock(const struct function *function)
 {
@@ -168,7 +177,7 @@ static bool call_of_library(const char *name)
 /* What one stack has. */
 struct stack_marks {
 	const char *call, *spinner; /* NULL: none */
-	bool fault, handled, copy, entry, wait, take, write;
+	bool fault, handled, copy, entry, wait, take, write, socket;
 };
 
 static void mark_kernel(struct stack_marks *marks, const struct function *function, bool is_near)
@@ -183,6 +192,7 @@ static void mark_kernel(struct stack_marks *marks, const struct function *functi
 	marks->wait |= begins_with(name, "futex_wait") || begins_with(name, "__futex_wait");
 	marks->take |= takes_message(name);
 	marks->write |= is_copy_on_write(name);
+	marks->socket |= is_socket(name);
 	if (call)
 		marks->call = call;
 }
@@ -231,6 +241,7 @@ static void add_stack(void *context, const struct row_weight *weight)
 	call->copying += marks.copy ? value : 0;
 	call->waiting += marks.wait ? value : 0;
 	call->taking += marks.take ? value : 0;
+	call->sockets += marks.socket ? value : 0;
 }
 
 static const char *const freeing_calls[] = {"munmap", "madvise", "brk", "mremap",
@@ -398,8 +409,11 @@ static void say_call(struct finding *finding, const struct call *call, bool spin
 			     : "spends its CPU time in one system call",
 		    call->name);
 	finding_say(finding->next, "%s",
-		    is_small ? "read or write larger blocks: a buffer of some KiB"
-			     : "call it less often: do more in each call, or keep its result");
+		    !is_small ? "call it less often: do more in each call, or keep its result"
+		    : finding_percent((double)call->sockets, (double)call->weight) >= CALL_PERCENT
+			    ? "several messages in each call: pipelining or batches at the peer, "
+			      "sendmmsg, recvmmsg"
+			    : "read or write larger blocks: a buffer of some KiB");
 }
 
 static void find_call(const struct analysis *analysis, const struct activity *activity,

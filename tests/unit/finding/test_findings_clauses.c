@@ -364,24 +364,40 @@ static void a_leak_says_how_long_memory_lasts_only_where_that_is_known(void **st
 
 /* ---- system calls ---- */
 
-static struct findings reading_by(uint64_t calls, uint64_t bytes, uint64_t other_samples)
+static struct findings calling(struct fake_ips kernel, uint64_t calls, uint64_t bytes,
+			       uint64_t other_samples)
 {
 	const struct relation relation = {.kind = PKBPF_RELATION_CALLS,
 					  .pid = 5,
 					  .count = calls,
 					  .value = bytes,
-					  .text = "recv",
+					  .text = "read",
 					  .stack = RELATION_NO_STACK,
 					  .other_stack = RELATION_NO_STACK};
 	struct fake_profile fake;
 
 	begin(&fake, 9 * SECOND);
-	account_kernel_samples(&fake, 5, "app", 60, FAKE_IPS(ACCOUNT_WAKE, ACCOUNT_FUTEX_CALL),
-			       FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_kernel_samples(&fake, 5, "app", 60, kernel, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_samples(&fake, 5, "app", other_samples, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	account_end(&fake);
 	assert_int_equal(relation_list_add(profile_relations(fake.profile), &relation), 0);
 	return findings_of(&fake);
+}
+
+static struct findings reading_by(uint64_t calls, uint64_t bytes, uint64_t other_samples)
+{
+	return calling(FAKE_IPS(ACCOUNT_WAKE, ACCOUNT_FUTEX_CALL), calls, bytes, other_samples);
+}
+
+/* A larger buffer is of no use where each message is small. */
+static void small_messages_are_to_be_batched(void **state)
+{
+	struct findings findings =
+		calling(FAKE_IPS(ACCOUNT_MESSAGE, ACCOUNT_RECEIVE), 1000000, 5000000, 10);
+
+	assert_non_null(
+		strstr(text_of(&findings, "syscall_bound"), "several messages in each call"));
+	assert_null(strstr(text_of(&findings, "syscall_bound"), "larger blocks"));
 }
 
 static void calls_are_small_only_where_their_bytes_are_known(void **state)
@@ -554,6 +570,7 @@ int main(void)
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
 		cmocka_unit_test(calls_are_small_only_where_their_bytes_are_known),
+		cmocka_unit_test(small_messages_are_to_be_batched),
 		cmocka_unit_test(the_disk_below_a_loop_device_is_slow_only_when_it_is),
 		cmocka_unit_test(many_threads_that_sleep_do_not_poll),
 		cmocka_unit_test(waits_in_a_resolver_are_lookups),
