@@ -226,6 +226,9 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 		.mean_bytes = (uint64_t)level.mean_bytes,
 	};
 
+	/* Another one has its sums. */
+	if (!site->born.samples)
+		return;
 	if (site->born.bytes * LEAST_PART < process_bytes &&
 	    site->live.bytes * LEAST_PART < level.bytes)
 		return;
@@ -242,13 +245,31 @@ static void add_place(struct aggregator *aggregator, const struct heap_site *sit
 		profile_info(aggregator->running)->counters[PKBPF_COUNTER_ALLOC_NO_MEMORY]++;
 }
 
+struct placing {
+	struct aggregator *aggregator;
+	uint64_t end_ns;
+};
+
+static uint32_t place_at_end(void *context, const struct heap_site *site)
+{
+	const struct placing *placing = context;
+
+	return place_of(placing->aggregator, site, placing->end_ns);
+}
+
 static void add_places(struct aggregator *aggregator, uint32_t process_id)
 {
 	const struct process *process = process_table_by_id(aggregator->processes, process_id);
+	struct placing placing = {aggregator,
+				  process && process->end_ns
+					  ? process->end_ns
+					  : process_table_now_ns(aggregator->processes)};
 	double bytes = 0;
 	size_t count;
-	const struct heap_site *sites = heap_sites(aggregator->heap, &count);
+	const struct heap_site *sites;
 
+	heap_merge_sites(aggregator->heap, process_id, place_at_end, &placing);
+	sites = heap_sites(aggregator->heap, &count);
 	for (size_t i = 0; i < count; i++)
 		bytes += sites[i].process == process_id ? sites[i].born.bytes : 0;
 	for (size_t i = 0; process && i < count; i++)

@@ -190,6 +190,39 @@ static void each_site_has_what_it_held_at_the_peak(void **state)
 	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 13)), 0);
 }
 
+static uint32_t place_of_tens(void *context, const struct heap_site *site)
+{
+	assert_null(context);
+	return site->stack_id < 100 ? (uint32_t)(site->stack_id / 10) : UINT32_MAX;
+}
+
+/* Stacks 10 and 11 are one place, as 20 to 29 are; 100 and 101 have none, and stay two. */
+static void sites_of_one_place_become_one(void **state)
+{
+	static const uint64_t stacks[] = {10, 11, 20, 100, 21, 101, 29};
+	struct heap *heap = *state;
+
+	for (uint64_t i = 0; i < 7; i++)
+		add(heap, 1, stacks[i], 0x1000 * (i + 1), 10 + i);
+	heap_end(heap, 1, 0x1000 * 5, 30);
+	add(heap, 2, 21, 0x1000, 40);
+	heap_merge_sites(heap, 1, place_of_tens, NULL);
+	assert_int_equal(site_of(heap, 1, 10)->born.samples, 2);
+	assert_int_equal(site_of(heap, 1, 10)->live.bytes, 2000);
+	assert_int_equal(site_of(heap, 1, 11)->born.samples, 0);
+	assert_int_equal(site_of(heap, 1, 20)->born.bytes, 3000);
+	assert_int_equal(site_of(heap, 1, 20)->live.bytes, 2000);
+	assert_int_equal(site_of(heap, 1, 20)->live.samples, 2);
+	assert_int_equal(heap_bytes_at_peak(heap, site_of(heap, 1, 20)), 3000);
+	assert_int_equal(site_of(heap, 1, 21)->live.samples, 0);
+	assert_int_equal(site_of(heap, 1, 100)->born.samples, 1);
+	assert_int_equal(site_of(heap, 1, 101)->born.samples, 1);
+	/* Another process is another heap, and live allocations keep their own sites. */
+	assert_int_equal(site_of(heap, 2, 21)->born.samples, 1);
+	assert_int_equal(alive(heap, 1), 6000);
+	heap_merge_sites(heap, 7, place_of_tens, NULL);
+}
+
 /* What was held until an exec counts for that time. */
 static void the_mean_has_the_time_before_an_exec(void **state)
 {
@@ -241,6 +274,7 @@ int main(void)
 		TEST(a_removed_process_leaves_the_others),
 		TEST(the_peak_keeps_its_sites),
 		TEST(each_site_has_what_it_held_at_the_peak),
+		TEST(sites_of_one_place_become_one),
 		TEST(the_mean_has_the_time_before_an_exec),
 		TEST(generations_grow_with_the_run),
 	};

@@ -375,6 +375,68 @@ void heap_remove(struct heap *heap, uint32_t process)
 			(uint64_t)(found - heap->processes.items);
 }
 
+/* ---- sites of one place ---- */
+
+static void sum_merge(struct heap_sum *into, const struct heap_sum *from)
+{
+	into->bytes += from->bytes;
+	into->variance += from->variance;
+	into->objects += from->objects;
+	into->samples += from->samples;
+}
+
+static void merge_endings(struct heap_site *into, struct heap_site *from)
+{
+	if (!into->endings) {
+		into->endings = from->endings;
+		from->endings = NULL;
+		return;
+	}
+	for (size_t born = 0; from->endings && born < HEAP_GENERATIONS; born++)
+		for (size_t end = 0; end < HEAP_GENERATIONS; end++)
+			generation_add(&into->endings->born_ended[born][end],
+				       &from->endings->born_ended[born][end]);
+}
+
+static void merge_site(const struct heap_process *process, struct heap_site *into,
+		       struct heap_site *from)
+{
+	keep_peak(process, into);
+	keep_peak(process, from);
+	into->bytes_at_peak += from->bytes_at_peak;
+	sum_merge(&into->born, &from->born);
+	sum_merge(&into->live, &from->live);
+	sum_merge(&into->brief, &from->brief);
+	for (size_t i = 0; i < HEAP_GENERATIONS; i++)
+		generation_add(&into->alive[i], &from->alive[i]);
+	merge_endings(into, from);
+	free(from->endings);
+	from->endings = NULL;
+	from->born = from->live = from->brief = (struct heap_sum){0};
+	from->bytes_at_peak = 0;
+	memset(from->alive, 0, sizeof(from->alive));
+}
+
+void heap_merge_sites(struct heap *heap, uint32_t process, heap_place_fn *place_of, void *context)
+{
+	struct heap_process *found = find_process(heap, process);
+	struct hash_map first = {0}; /* place -> number of a site */
+
+	if (!found)
+		return;
+	array_foreach(&found->site_list, number) {
+		struct heap_site *site = &heap->sites.items[*number];
+		uint32_t place = place_of(context, site);
+		const uint64_t *other = hash_map_find(&first, place);
+
+		if (place != UINT32_MAX && other)
+			merge_site(found, &heap->sites.items[*other], site);
+		else if (place != UINT32_MAX)
+			hash_map_put(&first, place, *number);
+	}
+	hash_map_done(&first);
+}
+
 void heap_mark_processes(const struct heap *heap, bool *is_used)
 {
 	array_foreach(&heap->processes, process)

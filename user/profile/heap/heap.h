@@ -79,6 +79,12 @@ void heap_end(struct heap *heap, uint32_t process, uint64_t address, uint64_t ti
 /* The memory of the process is gone (exec). Nothing of it counts as alive, or as freed. */
 void heap_forget(struct heap *heap, uint32_t process, uint64_t time_ns);
 
+/* Of sites of a process for which place_of() is the same (UINT32_MAX: none), the first one gets the
+ * sums of all, and the others are empty: stacks that are unwound later have an id for each sample.
+ * At the end: from then on only heap_each_live(), whose sites keep their own stacks, and
+ * heap_remove() are right. Without memory some stay apart. */
+typedef uint32_t heap_place_fn(void *context, const struct heap_site *site);
+void heap_merge_sites(struct heap *heap, uint32_t process, heap_place_fn *place_of, void *context);
 /* Forgets a process with all its sites. */
 void heap_remove(struct heap *heap, uint32_t process);
 /* Process ids in use are marked. */
