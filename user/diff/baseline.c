@@ -13,6 +13,12 @@
 #define HEADER_BYTES 20
 #define TEXT_MAX     4096
 
+/* Files have the numbers of levels: these are for good. */
+_Static_assert(DIFF_SELF == 3 && DIFF_STACK == 6 && DIFF_REGION_TIME == 7 &&
+		       DIFF_REGION_LET_GO == 14 && DIFF_PLACE == 15 && DIFF_GPU_LAUNCHES == 16 &&
+		       DIFF_GPU_WAIT == 22 && DIFF_LOCK == 23,
+	       "a baseline of yesterday would be read wrongly");
+
 /* ---- writing ---- */
 
 struct writing {

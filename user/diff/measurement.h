@@ -16,7 +16,7 @@
 #include "base/string_pool.h"
 #include "profile/stack_table.h"
 
-/* What a value is of. */
+/* What a value is of. Baselines store the numbers: new ones come last. */
 enum diff_level {
 	DIFF_ALL,	 /* everything of its kind; has no name */
 	DIFF_PROCESS,	 /* processes of one comm */
@@ -25,7 +25,6 @@ enum diff_level {
 	DIFF_TOTAL,	 /* a function and what it calls */
 	DIFF_ALL_STACKS, /* all that has a stack; what shares of functions are of; has no name */
 	DIFF_STACK,	 /* a stack with its comm; named by a number in diff_names.stacks */
-	DIFF_LOCK,	 /* waits for locks of one name, with PKBPF_PROFILE_LOCKS */
 	/* Of regions and counted functions, with PKBPF_PROFILE_CALLS; see diff/region_values.h. */
 	DIFF_REGION_TIME,  /* wall time */
 	DIFF_REGION_COUNT, /* times left, or calls of a counted function */
@@ -45,6 +44,7 @@ enum diff_level {
 	DIFF_GPU_ALLOCATED,   /* bytes by a place of allocation */
 	DIFF_GPU_KEPT,	      /* of these, not freed */
 	DIFF_GPU_WAIT,	      /* time in a function that only waits */
+	DIFF_LOCK,	      /* waits for locks of one name, with PKBPF_PROFILE_LOCKS */
 	DIFF_LEVELS,
 };
 
