@@ -82,7 +82,7 @@ static bool add_rows(struct comparison *comparison, const struct measurement *si
 		if (!(comparison->kinds_mask & 1U << series->key.kind) ||
 		    series->key.level == DIFF_ALL_STACKS ||
 		    (series->key.level >= DIFF_REGION_MEASURED &&
-		     !diff_level_is_gpu(series->key.level)) ||
+		     series->key.level <= DIFF_PLACE) ||
 		    (other && measurement_find(other, &series->key)))
 			continue;
 		row = array_add(&comparison->rows);

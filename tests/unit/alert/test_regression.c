@@ -105,10 +105,11 @@ static void run(int64_t slices, double slower)
 		struct results results;
 
 		account_begin(&machine, 1U << PKBPF_PROFILE_CPU, 15 * (uint64_t)SECOND, 0);
-		account_process(&machine,
-				&(struct account_process){.pid = 812,
-							  .comm = "server",
-							  .run_ns = 15 * (uint64_t)SECOND});
+		account_process(&machine, &(struct account_process){
+						  .pid = 812,
+						  .comm = "server",
+						  .run_ns = (uint64_t)((7.5 * slower + 7.5) *
+								       (double)SECOND)});
 		account_samples(&machine, 812, "server", samples(0.75 * HZ * 10 * slower),
 				FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 		account_samples(&machine, 812, "server", samples(0.45 * HZ * 10),
