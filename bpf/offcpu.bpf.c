@@ -342,13 +342,15 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	}
 	wait_split(thread, slot, task->sched_info.run_delay);
 	if (offcpu_config.locks) {
-		lock_thread_begin(slot);
+		lock_thread_begin(slot, task->prio);
 		lock_step(slot, now_ns);
 	}
 	thread->time_ns[PKBPF_WAIT_NONE] += now_ns - thread->since_ns;
 	thread->count[PKBPF_WAIT_NONE]++;
 	thread->since_ns = now_ns;
 	if (task_state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) {
+		if (offcpu_config.locks)
+			lock_forget_number(slot);
 		thread->place = PKBPF_THREAD_ENDED;
 		complete_exit(task);
 		return;

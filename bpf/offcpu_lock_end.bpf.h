@@ -43,6 +43,9 @@ static __noinline int lock_account(__u32 index, __u64 now_ns)
 		key.state = thread->state < PKBPF_WAIT_STATES ? thread->state : PKBPF_WAIT_SLEEP;
 		if (thread->place == PKBPF_THREAD_ON_CPU) {
 			key.state = PKBPF_WAIT_NONE;
+		} else if (locks && key.state == PKBPF_WAIT_RUNQUEUE &&
+			   pkbpf_lock_is_inverted(row->priority, locks->priority)) {
+			key.state = PKBPF_LOCK_INVERTED;
 		} else if (locks && locks->waits && locks->row == index + 1) {
 			key.tid = 0;
 			key.state = PKBPF_LOCK_HAND_OVER;

@@ -94,17 +94,44 @@ static __always_inline __u64 lock_space_read(__u32 *tid)
 	return (__u64)BPF_CORE_READ(number, ns);
 }
 
-/* Begins the account of the current thread, in `slot`. */
-static __noinline int lock_thread_begin(__u32 slot)
+/* The number of the thread in its namespace is no longer its own. */
+static __noinline int lock_forget_number(__u32 slot)
+{
+	struct pkbpf_lock_thread *locks = bpf_map_lookup_elem(&lock_threads, &slot);
+	struct pkbpf_lock_tid number = {};
+	__u32 *known;
+
+	if (!locks || !locks->space)
+		return 0;
+	number.space = locks->space;
+	number.tid = locks->number;
+	known = bpf_map_lookup_elem(&lock_tids, &number);
+	/* Another thread may have it by now. */
+	if (known && *known == slot)
+		bpf_map_delete_elem(&lock_tids, &number);
+	locks->space = 0;
+	return 0;
+}
+
+/* Begins the account of the current thread, in `slot`, unless it has begun. priority: of the
+ * kernel. */
+static __noinline int lock_thread_begin(__u32 slot, __u32 priority)
 {
 	struct pkbpf_lock_thread *locks = bpf_map_lookup_elem(&lock_threads, &slot);
 	struct pkbpf_thread *thread = thread_at(slot);
 	struct pkbpf_lock_tid number = {};
 
-	if (!locks || !thread || locks->tid == thread->tid)
+	if (!locks || !thread)
 		return 0;
+	if (locks->tid == thread->tid) {
+		locks->priority = priority + 1;
+		return 0;
+	}
+	lock_forget_number(slot);
 	__builtin_memset(locks, 0, sizeof(*locks));
+	locks->priority = priority + 1;
 	locks->space = number.space = lock_space_read(&number.tid);
+	locks->number = number.tid;
 	/* Without room its locks have no holder, which is counted. */
 	if (number.space)
 		bpf_map_update_elem(&lock_tids, &number, &slot, BPF_ANY);
@@ -265,6 +292,8 @@ static __noinline int lock_begin(__u32 slot, __u64 now_ns)
 	/* The words of one lock may look like another class for a moment. */
 	if (row->class == PKBPF_LOCK_WORD)
 		row->class = view.class;
+	if (!row->waiters || !row->priority || locks->priority < row->priority)
+		row->priority = locks->priority;
 	__sync_fetch_and_add(&row->waiters, 1);
 	if (row->waiters > row->max_waiters && row->waiters < WAITERS_MAX)
 		row->max_waiters = row->waiters;

@@ -226,6 +226,7 @@ struct task_struct {
 	struct sched_info sched_info;
 	unsigned int flags;
 	int exit_state;
+	int prio;
 	pid_t pid;
 	pid_t tgid;
 	void *stack;

@@ -197,7 +197,19 @@ pkbpf_lock_expiry(__u32 operation, __u64 seconds, __u64 nanoseconds, __u64 now_n
  * format. */
 #define PKBPF_LOCK_HAND_OVER 6 /* the next holder has been named and has not run yet */
 #define PKBPF_LOCK_UNKNOWN   7 /* no holder is known */
-#define PKBPF_LOCK_STATES    8
+/* it waits for a CPU, and who waits for the lock has a higher priority */
+#define PKBPF_LOCK_INVERTED 8
+#define PKBPF_LOCK_STATES   9
+
+/* Is it an inversion when a thread of this priority (1 + that of the kernel, least is highest; a
+ * realtime thread has at most 100) has to wait while the holder waits for a CPU? Between others, 5
+ * levels of niceness are a third of the CPU time. */
+static inline __attribute__((always_inline)) int pkbpf_lock_is_inverted(__u32 waiter, __u32 holder)
+{
+	if (!waiter || !holder)
+		return 0;
+	return waiter <= 100 ? holder > waiter : holder >= waiter + 5;
+}
 
 struct pkbpf_lock_key {
 	__u64 address;
@@ -214,8 +226,8 @@ struct pkbpf_lock_row {
 	__u32 holder;	   /* tid; 0: not known */
 	__u32 holder_slot; /* of its account */
 	__u32 hand_over;   /* the words named no owner, or one that has not run */
-	__u32 reserved;
-	__u64 since_ns; /* waiters and holder are as they are */
+	__u32 priority;	   /* highest of those that wait, see pkbpf_lock_is_inverted() */
+	__u64 since_ns;	   /* waiters and holder are as they are */
 	__u64 waits, wait_ns, queue_ns, max_ns;
 	__u32 buckets[PKBPF_LOCK_BUCKETS];
 	__u32 reserved2;
@@ -255,10 +267,12 @@ struct pkbpf_lock_thread {
 	/* of the last event before its wait ended: the part that has its time (1 + number; 0: none)
 	 * and the number of waiters */
 	__u32 part, waiters;
+	__u32 priority;	 /* 1 + that of the kernel, with what it has inherited */
+	__u64 span_ns;	 /* length of that time */
+	__u64 expiry_ns; /* its wait times out */
+	__u64 space;	 /* its pid namespace; 0: the first one */
+	__u32 number;	 /* of the thread in it */
 	__u32 reserved;
-	__u64 span_ns;		      /* length of that time */
-	__u64 expiry_ns;	      /* its wait times out */
-	__u64 space;		      /* its pid namespace; 0: the first one */
 	__u32 held[PKBPF_LOCKS_HELD]; /* 1 + row */
 };
 

@@ -53,6 +53,8 @@ static const struct fake_symbol symbols[] = {
 	FAKE_FUNCTION(LIBRARY, 0x3100, 0x3200, "__libc_start_call_main"),
 	FAKE_FUNCTION(LIBRARY, 0x3200, 0x3300, "getaddrinfo"),
 	FAKE_FUNCTION(LIBRARY, 0x3300, 0x3400, "pthread_mutex_lock"),
+	FAKE_FUNCTION(LIBRARY, 0x3400, 0x3500, "pthread_rwlock_wrlock"),
+	FAKE_FUNCTION(LIBRARY, 0x3500, 0x3600, "pthread_rwlock_rdlock"),
 	FAKE_FUNCTION(DATABASE, 0x5000, 0x5100, "lock_wait"),
 	KERNEL_NAME(0xffffffff81000000, "io_schedule"),
 	KERNEL_NAME(0xffffffff81000200, "do_epoll_wait"),

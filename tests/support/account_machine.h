@@ -100,6 +100,8 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_BEGIN	   0x3110		 /* __libc_start_call_main */
 #define ACCOUNT_RESOLVE	   0x3210		 /* getaddrinfo */
 #define ACCOUNT_LIBC_LOCK  0x3310		 /* pthread_mutex_lock, of the C library */
+#define ACCOUNT_WRITE_LOCK 0x3410		 /* pthread_rwlock_wrlock, likewise */
+#define ACCOUNT_READ_LOCK  0x3510		 /* pthread_rwlock_rdlock, likewise */
 #define ACCOUNT_ROW_WAIT   0x5010		 /* lock_wait, of mysqld */
 #define ACCOUNT_IO_SLEEP   0xffffffff81000010ULL /* io_schedule */
 #define ACCOUNT_EPOLL	   0xffffffff81000210ULL /* do_epoll_wait */

@@ -170,10 +170,13 @@ static const struct lock_view *lock_of(const struct lock_views *views,
 	return NULL;
 }
 
-/* What the holders of the lock did while the group waited. false: no lock was followed. */
+/* What the holders of the lock did while the group waited. false: no lock was followed. *ret_next:
+ * what to do about it; unchanged where nothing in particular. */
 static bool say_followed_lock(struct finding *finding, const struct analysis *analysis,
-			      const struct activity *activity, enum wait_class class)
+			      const struct activity *activity, enum wait_class class,
+			      const char **ret_next)
 {
+	const char *next = NULL;
 	const struct function_table *functions = analysis->rows->functions;
 	char name[LOCK_NAME_TEXT_SIZE], holder[LOCK_HOLDER_TEXT_SIZE];
 	const struct lock_view *view;
@@ -193,12 +196,17 @@ static bool say_followed_lock(struct finding *finding, const struct analysis *an
 		finding_say(finding->by, ", %s%s`%s` %.0f %%", i ? "" : lock_view_held(view),
 			    i ? "" : " ", lock_share_holder(holder, share, functions), percent);
 	}
+	if (view)
+		next = finding_say_lock_pattern(finding, analysis, view);
+	if (next)
+		*ret_next = next;
 	lock_views_done(&views);
 	return view;
 }
 
 static void say_who_holds(struct finding *finding, const struct analysis *analysis,
-			  const struct activity *activity, enum wait_class class)
+			  const struct activity *activity, enum wait_class class,
+			  const char **ret_next)
 {
 	struct wakers wakers = wakers_of(analysis, activity, 1ULL << class);
 	struct class_choice choice;
@@ -210,7 +218,7 @@ static void say_who_holds(struct finding *finding, const struct analysis *analys
 		return;
 	if (!wakers.most_ns || function == WAKER_NO_FUNCTION)
 		function = function_of_place(analysis, activity, &stacks);
-	if (is_followed(class) && say_followed_lock(finding, analysis, activity, class))
+	if (is_followed(class) && say_followed_lock(finding, analysis, activity, class, ret_next))
 		return;
 	if (class < WAIT_CLASS_PG_WORK && (is_own || !wakers.most_ns))
 		say_holder(finding, analysis, activity, 1ULL << class, function);
@@ -251,6 +259,7 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
 	bool is_kept = is_never_released(analysis, waits);
+	const char *next = NULL;
 
 	finding.severity = activity_severity(analysis, activity, waits->time_ns);
 	finding.cost = finding_cost(analysis->rows, waits->time_ns);
@@ -260,18 +269,20 @@ static void find_lock(const struct analysis *analysis, const struct activity *ac
 	finding_say_who(&finding, analysis, activity);
 	finding_say(finding.cause, "%s", row->cause);
 	finding_set_place(&finding, "of it", analysis, activity, &stacks);
-	say_who_holds(&finding, analysis, activity, class);
+	say_who_holds(&finding, analysis, activity, class, &next);
 	if (is_kept)
 		finding_say(finding.by, "%snot released in the whole interval",
 			    finding.by[0] ? ", " : "");
 	say_waits(&finding, activity, waits->time_ns, waits->count);
-	if (is_kept)
+	if (is_kept && !next)
 		finding_say(finding.next, "see what its owner does: where that waits for a lock, "
 					  "too, it is a deadlock (gdb -p PID -batch -ex 'thread "
 					  "apply all bt')");
 	else
 		finding_say(finding.next, "%s",
-			    row->next ? row->next : "do less while the lock is held, or divide it");
+			    next	? next
+			    : row->next ? row->next
+					: "do less while the lock is held, or divide it");
 	findings_offer(findings, &finding);
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "finding/analysis.h"
 #include "finding/finding.h"
+#include "rows/lock_view.h"
 
 /*
  * The rules there are: ROW(name, summary, reason of its
@@ -193,6 +194,10 @@ struct finding finding_new(enum finding_rule_number rule);
 void find_locks(const struct analysis *analysis, struct findings *findings);
 /* Also of one process that lock_bound would name: does its threads' deadlock explain its waits? */
 void find_deadlocks(const struct analysis *analysis, struct findings *findings);
+/* Says why a followed lock makes threads wait: held across I/O, priority inversion, starving
+ * writers, a convoy. Returns what to do about it; NULL: nothing of these. */
+const char *finding_say_lock_pattern(struct finding *finding, const struct analysis *analysis,
+				     const struct lock_view *view);
 bool activity_has_deadlock(const struct analysis *analysis, const struct activity *activity);
 void find_waits(const struct analysis *analysis, struct findings *findings);
 void find_peers(const struct analysis *analysis, struct findings *findings);

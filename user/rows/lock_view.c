@@ -70,6 +70,24 @@ static void find_functions(const struct function_table *functions, const struct 
 		share->leaf = leaf;
 }
 
+/* Does it wait to write, at a rwlock of the C library? */
+static bool is_of_writer(const struct function_table *functions, const struct profile *profile,
+			 uint32_t stack)
+{
+	uint32_t ids[STACK_FUNCTIONS];
+	size_t count = function_table_stack(functions, profile, stack, ids, STACK_FUNCTIONS);
+
+	for (size_t i = 0; i < count && i < STACK_FUNCTIONS; i++) {
+		const struct function *function = function_table_get(functions, ids[i]);
+
+		if (strstr(function->name, "wrlock"))
+			return true;
+		if (!function_is_outside(function) && !is_of_library(function))
+			break;
+	}
+	return false;
+}
+
 char *lock_place_of_stack(char text[LOCK_PLACE_TEXT_SIZE], const struct function_table *functions,
 			  const struct profile *profile, uint32_t stack)
 {
@@ -174,6 +192,9 @@ static void add_parts(struct lock_view **by_number, const struct profile *profil
 		/* A rwlock does not name its readers. */
 		if (part->state == PKBPF_LOCK_UNKNOWN && view->lock->class == PKBPF_LOCK_RWLOCK)
 			share.comm = "readers or unknown";
+		if (is_site && part->stack != LOCK_NO_STACK &&
+		    is_of_writer(functions, profile, part->stack))
+			view->write_ns += part->ns;
 		if (is_site)
 			share.leaf = LOCK_NO_FUNCTION;
 		else
@@ -271,6 +292,8 @@ const char *lock_view_held(const struct lock_view *view)
 
 static const char *state_of_holder(uint32_t state)
 {
+	if (state == PKBPF_LOCK_INVERTED)
+		return "priority inversion: runqueue";
 	return state == PKBPF_WAIT_NONE ? "on CPU" : wait_state_name((uint8_t)state);
 }
 

@@ -25,7 +25,8 @@ struct lock_view {
 	struct lock_share *sites;   /* most time first */
 	struct lock_share *holders; /* likewise */
 	size_t site_count, holder_count;
-	uint64_t held_ns; /* sum of the holders, nearly that of the waits */
+	uint64_t write_ns; /* of a rwlock: waits to write, as far as stacks tell */
+	uint64_t held_ns;  /* sum of the holders, nearly that of the waits */
 };
 
 struct lock_views {

@@ -59,7 +59,7 @@ static void add_thread(__u32 pid, __u32 tid)
 		slot = (slot + 1) % THREADS;
 	*thread_at(slot) = (struct pkbpf_thread){
 		.tid = tid, .pid = pid, .place = PKBPF_THREAD_ON_CPU, .weight = 1};
-	lock_thread_begin(slot);
+	lock_thread_begin(slot, 120);
 }
 
 static int setup(void **state)
@@ -200,6 +200,99 @@ static void a_trace_tells_the_holder_at_the_begin_of_a_wait(void **state)
 	assert_int_equal(traced_owner(SECOND), 0);
 }
 
+static void set_priority(__u32 tid, __u32 priority)
+{
+	lock_thread_begin(slot_of(tid), priority);
+}
+
+/* The holder is preempted while SECOND waits. Returns for how long that was an inversion. */
+static __u64 inverted_ns(__u32 holder, __u32 waiter)
+{
+	set_priority(FIRST, holder);
+	set_priority(SECOND, waiter);
+	leave(SECOND, 1000, 2, mutex);
+	lock_step(slot_of(FIRST), 1100);
+	thread_at(slot_of(FIRST))->state = PKBPF_WAIT_RUNQUEUE;
+	thread_at(slot_of(FIRST))->stack_id = 1;
+	thread_at(slot_of(FIRST))->place = PKBPF_THREAD_OFF_CPU;
+	come(FIRST, 1400);
+	come(SECOND, 1500);
+	assert_int_equal(blocked_ns(FIRST, PKBPF_WAIT_NONE, 0), 200);
+	assert_int_equal(blocked_ns(FIRST, PKBPF_WAIT_RUNQUEUE, 1) +
+				 blocked_ns(FIRST, PKBPF_LOCK_INVERTED, 1),
+			 300);
+	return blocked_ns(FIRST, PKBPF_LOCK_INVERTED, 1);
+}
+
+static void a_holder_that_waits_behind_a_lower_priority_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(inverted_ns(120, 50), 300);
+}
+
+static void without_a_difference_of_priorities_it_waits_for_a_cpu(void **state)
+{
+	(void)state;
+	assert_int_equal(inverted_ns(120, 118), 0);
+}
+
+static void a_holder_that_has_inherited_the_priority_waits_for_a_cpu(void **state)
+{
+	(void)state;
+	assert_int_equal(inverted_ns(50, 50), 0);
+}
+
+static void the_highest_priority_of_those_that_wait_counts(void **state)
+{
+	(void)state;
+	set_priority(FIRST, 120);
+	set_priority(SECOND, 120);
+	set_priority(THIRD, 100);
+	leave(SECOND, 1000, 2, mutex);
+	assert_int_equal(row()->priority, 121);
+	leave(THIRD, 1000, 2, mutex);
+	assert_int_equal(row()->priority, 101);
+	come(SECOND, 1100);
+	come(THIRD, 1200);
+	/* Of the next ones, others. */
+	leave(SECOND, 1300, 2, mutex);
+	assert_int_equal(row()->priority, 121);
+	come(SECOND, 1400);
+}
+
+static __u32 *known_number(__u64 space, __u32 number)
+{
+	struct pkbpf_lock_tid key = {.space = space, .tid = number};
+
+	return bpf_map_lookup_elem(&lock_tids, &key);
+}
+
+static void numbers_of_threads_that_have_ended_are_forgotten(void **state)
+{
+	__u32 slot = slot_of(FIRST), other = slot_of(SECOND);
+	struct pkbpf_lock_thread *locks = bpf_map_lookup_elem(&lock_threads, &slot);
+	struct pkbpf_lock_tid key = {.space = 7, .tid = 1};
+
+	(void)state;
+	locks->space = 7;
+	locks->number = 1;
+	bpf_map_update_elem(&lock_tids, &key, &slot, BPF_ANY);
+	lock_forget_number(slot);
+	assert_null(known_number(7, 1));
+	lock_forget_number(slot);
+	/* The number is that of another thread now. */
+	locks->space = 7;
+	bpf_map_update_elem(&lock_tids, &key, &other, BPF_ANY);
+	lock_forget_number(slot);
+	assert_int_equal(*known_number(7, 1), other);
+	/* Another thread gets the slot. */
+	locks->space = 7;
+	bpf_map_update_elem(&lock_tids, &key, &slot, BPF_ANY);
+	thread_at(slot)->tid = FIRST + 50;
+	lock_thread_begin(slot, 120);
+	assert_null(known_number(7, 1));
+}
+
 static void who_gets_a_lock_holds_it_while_others_wait(void **state)
 {
 	(void)state;
@@ -280,6 +373,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(time_goes_to_the_holder_and_to_what_it_does, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_trace_tells_the_holder_at_the_begin_of_a_wait,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_holder_that_waits_behind_a_lower_priority_is_told,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			without_a_difference_of_priorities_it_waits_for_a_cpu, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_holder_that_has_inherited_the_priority_waits_for_a_cpu, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_highest_priority_of_those_that_wait_counts,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(numbers_of_threads_that_have_ended_are_forgotten,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(who_gets_a_lock_holds_it_while_others_wait, setup,
 						teardown),

@@ -14,7 +14,9 @@ static const char *function_name(const struct resource_rows *rows, uint32_t func
 
 static const char *state_name(uint32_t state)
 {
-	return state == PKBPF_LOCK_HAND_OVER ? "hand-over" : wait_state_name((uint8_t)state);
+	return state == PKBPF_LOCK_HAND_OVER  ? "hand-over"
+	       : state == PKBPF_LOCK_INVERTED ? "priority inversion"
+					      : wait_state_name((uint8_t)state);
 }
 
 static void write_share(struct json_writer *writer, const struct resource_rows *rows,
