@@ -30,7 +30,14 @@ enum pkbpf_lock_class {
 	/* no lock, one row for a process: condition variables, semaphores, parked threads */
 	PKBPF_LOCK_SIGNAL = 10,
 	PKBPF_LOCK_OTHERS = 11, /* locks of a process without a row of their own */
-	PKBPF_LOCK_CLASSES = 12,
+	/* of the kernel: see pkbpf/kernel_lock.h */
+	PKBPF_LOCK_KERNEL_MUTEX = 12,
+	PKBPF_LOCK_KERNEL_RWSEM = 13,
+	PKBPF_LOCK_KERNEL_SPIN = 14,
+	PKBPF_LOCK_KERNEL_RWLOCK = 15,
+	PKBPF_LOCK_KERNEL_PERCPU = 16,
+	PKBPF_LOCK_KERNEL_RT = 17,
+	PKBPF_LOCK_CLASSES = 18,
 };
 
 #define PKBPF_FUTEX_COMMAND	    127U

@@ -50,7 +50,8 @@ static void add_row(struct text_table *table, const struct lock_view *view,
 	text_table_cell(table, human_time(number, lock_percentile_ns(lock, 500)));
 	text_table_cell(table, human_time(number, lock_percentile_ns(lock, 990)));
 	text_table_cell(table, human_time(number, lock->max_ns));
-	text_table_cell(table, human_count(number, lock->max_waiters));
+	text_table_cell(table,
+			lock_is_of_kernel(lock) ? "-" : human_count(number, lock->max_waiters));
 	text_table_cellf(table, "%" PRIu32, lock->pid);
 	text_table_cell(table, lock->comm[0] ? lock->comm : "[unknown]");
 	text_table_cell(table, lock_view_name(text, view, functions));
@@ -128,7 +129,8 @@ static int write_locks(const struct text_report *report, const struct function_t
 	if (shown)
 		err = write_table(report, &views, functions, shown);
 	for (size_t i = 0; i < shown && !err; i++)
-		if (views.items[i].lock->class != PKBPF_LOCK_OTHERS)
+		if (views.items[i].lock->class != PKBPF_LOCK_OTHERS &&
+		    !lock_is_of_kernel(views.items[i].lock))
 			write_holders(report, &views.items[i], functions, i + 1, lines_of_holders);
 	if (!err)
 		write_signals(report, &views);

@@ -70,6 +70,71 @@ static void find_functions(const struct function_table *functions, const struct 
 		share->leaf = leaf;
 }
 
+bool lock_is_of_kernel(const struct lock *lock)
+{
+	return lock->class >= PKBPF_LOCK_KERNEL_MUTEX && lock->class <= PKBPF_LOCK_KERNEL_RT;
+}
+
+/* Takes locks of the kernel for others, or traces that. */
+static bool is_of_kernel_locks(const char *name)
+{
+	static const char *const names[] = {
+		"[",
+		"bpf_",
+		"__bpf_",
+		"__traceiter_",
+		"trace_",
+		"mutex_",
+		"__mutex_",
+		"ww_mutex_",
+		"down_",
+		"__down_",
+		"rwsem_",
+		"_raw_",
+		"__raw_",
+		"native_queued",
+		"queued_",
+		"__pv_queued",
+		"percpu_",
+		"__percpu_",
+		"rt_mutex_",
+		"__rt_mutex_",
+		"do_raw_",
+		"osq_lock",
+		"lock_mm_and_find_vma",
+		"rt_spin_",
+		"__lock_text",
+		"mmap_read_lock",
+		"mmap_write_lock",
+		"mmap_lock",
+		"up_write",
+		"up_read",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (begins_with(name, names[i]))
+			return true;
+	return false;
+}
+
+/* The innermost function of the kernel that needs the lock. */
+static void find_kernel_function(const struct function_table *functions,
+				 const struct profile *profile, uint32_t stack,
+				 struct lock_share *share)
+{
+	uint32_t ids[STACK_FUNCTIONS];
+	size_t count = function_table_stack(functions, profile, stack, ids, STACK_FUNCTIONS);
+
+	for (size_t i = 0; i < count && i < STACK_FUNCTIONS; i++) {
+		const struct function *function = function_table_get(functions, ids[i]);
+
+		if (!function->named || is_of_kernel_locks(function->name))
+			continue;
+		share->function = ids[i];
+		return;
+	}
+}
+
 /* Does it wait to write, at a rwlock of the C library? */
 static bool is_of_writer(const struct function_table *functions, const struct profile *profile,
 			 uint32_t stack)
@@ -170,6 +235,27 @@ static void place_shares(struct lock_views *views, const struct lock_list *list,
 	}
 }
 
+static void find_place(const struct function_table *functions, const struct profile *profile,
+		       const struct lock_view *view, uint32_t stack, struct lock_share *share)
+{
+	if (stack == LOCK_NO_STACK)
+		return;
+	if (lock_is_of_kernel(view->lock))
+		find_kernel_function(functions, profile, stack, share);
+	else
+		find_functions(functions, profile, stack, share);
+}
+
+static void add_site(struct lock_view *view, const struct lock_part *part,
+		     const struct profile *profile, const struct function_table *functions,
+		     struct lock_share *share)
+{
+	if (part->stack != LOCK_NO_STACK && is_of_writer(functions, profile, part->stack))
+		view->write_ns += part->ns;
+	share->leaf = LOCK_NO_FUNCTION;
+	add_share(view->sites, &view->site_count, share);
+}
+
 static void add_parts(struct lock_view **by_number, const struct profile *profile,
 		      const struct function_table *functions)
 {
@@ -177,7 +263,6 @@ static void add_parts(struct lock_view **by_number, const struct profile *profil
 
 	array_foreach(&list->parts, part) {
 		struct lock_view *view = by_number[part->lock];
-		bool is_site = part->kind == PKBPF_LOCK_SITE;
 		struct lock_share share = {.function = LOCK_NO_FUNCTION,
 					   .leaf = LOCK_NO_FUNCTION,
 					   .state = part->state,
@@ -187,20 +272,16 @@ static void add_parts(struct lock_view **by_number, const struct profile *profil
 
 		if (!view)
 			continue;
-		if (part->stack != LOCK_NO_STACK)
-			find_functions(functions, profile, part->stack, &share);
+		find_place(functions, profile, view, part->stack, &share);
 		/* A rwlock does not name its readers. */
 		if (part->state == PKBPF_LOCK_UNKNOWN && view->lock->class == PKBPF_LOCK_RWLOCK)
 			share.comm = "readers or unknown";
-		if (is_site && part->stack != LOCK_NO_STACK &&
-		    is_of_writer(functions, profile, part->stack))
-			view->write_ns += part->ns;
-		if (is_site)
-			share.leaf = LOCK_NO_FUNCTION;
-		else
-			view->held_ns += part->ns;
-		add_share(is_site ? view->sites : view->holders,
-			  is_site ? &view->site_count : &view->holder_count, &share);
+		if (part->kind == PKBPF_LOCK_SITE) {
+			add_site(view, part, profile, functions, &share);
+			continue;
+		}
+		view->held_ns += part->ns;
+		add_share(view->holders, &view->holder_count, &share);
 	}
 }
 

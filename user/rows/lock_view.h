@@ -48,6 +48,8 @@ void lock_views_done(struct lock_views *views);
 char *lock_place_of_stack(char text[LOCK_PLACE_TEXT_SIZE], const struct function_table *functions,
 			  const struct profile *profile, uint32_t stack);
 
+/* One of the kernel's: its holders and the number of waiters are not known. */
+bool lock_is_of_kernel(const struct lock *lock);
 /* What its holders are: "held by", or of a lock that names no owner "last taken by". */
 const char *lock_view_held(const struct lock_view *view);
 

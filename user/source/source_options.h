@@ -9,6 +9,7 @@
 #include "source/context/context_options.h"
 #include "source/gpu_calls/gpu_call_options.h"
 #include "source/memory/memory_options.h"
+#include "source/offcpu/lock_options.h"
 #include "source/offcpu/offcpu_options.h"
 #include "source/regions/region_options.h"
 
@@ -20,6 +21,7 @@ struct source_options {
 	struct gpu_call_options gpu_calls;
 	struct memory_options memory;
 	struct context_options context;
+	struct lock_options locks;
 };
 
 /* Sets the defaults. */

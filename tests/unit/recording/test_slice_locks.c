@@ -125,6 +125,43 @@ static void a_process_has_its_own_alone(void **state)
 	close(fd);
 }
 
+static void locks_of_the_kernel_are_named_by_the_function_that_needs_them(void **state)
+{
+	struct fake_profile other;
+	struct function_table *functions;
+	struct lock_part part = {.kind = PKBPF_LOCK_SITE, .count = 3, .ns = 3 * LOCK_MS};
+	char text[LOCK_NAME_TEXT_SIZE];
+	struct lock_views views;
+	size_t count;
+
+	(void)state;
+	account_begin(&other, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_LOCKS, 0,
+		      15000000000);
+	account_process(&other, &(struct account_process){.pid = PID, .comm = "server"});
+	account_waits(&other, PID, "server", PKBPF_WAIT_SLEEP, 3, LOCK_MS, 1,
+		      FAKE_IPS(ACCOUNT_MADVISE), FAKE_IPS(ACCOUNT_MAIN));
+	account_end(&other);
+	part.stack = profile_rows(other.profile, &count)->stack;
+	part.lock = (uint32_t)lock_list_add(profile_locks(other.profile),
+					    &(struct lock){.address = 0x2000,
+							   .pid = PID,
+							   .class = PKBPF_LOCK_KERNEL_RWSEM,
+							   .name = "mmap_lock",
+							   .waits = 3,
+							   .wait_ns = 3 * LOCK_MS});
+	assert_int_equal(lock_list_add_part(profile_locks(other.profile), &part), 0);
+	functions =
+		function_table_new(other.profile, &(struct function_table_options){.merge = true});
+	assert_int_equal(lock_views_make(&views, other.profile, functions), 0);
+	assert_true(lock_is_of_kernel(views.items[0].lock));
+	assert_string_equal(lock_view_name(text, &views.items[0], functions),
+			    "mmap_lock (kernel rwsem) in __x64_sys_madvise");
+	assert_false(lock_is_of_kernel(&(struct lock){.class = PKBPF_LOCK_MUTEX}));
+	lock_views_done(&views);
+	function_table_free(functions);
+	fake_profile_done(&other);
+}
+
 static void a_lock_that_names_no_owner_was_taken(void **state)
 {
 	const struct lock word = {.class = PKBPF_LOCK_WORD};
@@ -141,6 +178,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slices_add_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(recordings_have_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_process_has_its_own_alone, setup, teardown),
+		cmocka_unit_test(locks_of_the_kernel_are_named_by_the_function_that_needs_them),
 		cmocka_unit_test(a_lock_that_names_no_owner_was_taken),
 	};
 

@@ -162,6 +162,12 @@ const char *lock_class_name(uint32_t class)
 		[PKBPF_LOCK_WORD] = "lock",
 		[PKBPF_LOCK_SIGNAL] = "signal",
 		[PKBPF_LOCK_OTHERS] = "other locks",
+		[PKBPF_LOCK_KERNEL_MUTEX] = "kernel mutex",
+		[PKBPF_LOCK_KERNEL_RWSEM] = "kernel rwsem",
+		[PKBPF_LOCK_KERNEL_SPIN] = "kernel spinlock",
+		[PKBPF_LOCK_KERNEL_RWLOCK] = "kernel rwlock",
+		[PKBPF_LOCK_KERNEL_PERCPU] = "kernel percpu-rwsem",
+		[PKBPF_LOCK_KERNEL_RT] = "kernel rtmutex",
 	};
 
 	return class < PKBPF_LOCK_CLASSES && names[class] ? names[class] : "lock";

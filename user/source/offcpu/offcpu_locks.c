@@ -14,15 +14,11 @@
 #include "base/clock.h"
 #include "event/lock_event.h"
 #include "source/mapped_table.h"
+#include "source/offcpu/lock_rows.h"
 
 #include "pkbpf.skel.h"
 
-/* Values of a row and of a part that have been sent. */
-struct sent_lock {
-	uint64_t waits, wait_ns, queue_ns;
-	uint32_t buckets[PKBPF_LOCK_BUCKETS];
-};
-
+/* Values of a part that have been sent. */
 struct sent_part {
 	uint64_t count, ns;
 };
@@ -114,44 +110,6 @@ void offcpu_locks_free(struct offcpu_locks *locks)
 	free(locks);
 }
 
-/* The kernel side adds meanwhile; the next increment has what this one misses. */
-static int drain_row(const volatile struct pkbpf_lock_row *row, struct sent_lock *sent,
-		     struct event_buffer *buffer)
-{
-	struct pkbpf_histogram_bucket buckets[PKBPF_LOCK_BUCKETS];
-	struct sent_lock now = {0};
-	struct pkbpf_event_lock lock;
-	int err;
-
-	/* Against the order in which the kernel side adds: no part is larger than its sum. */
-	now.queue_ns = row->queue_ns;
-	now.wait_ns = row->wait_ns;
-	now.waits = row->waits;
-	lock = (struct pkbpf_event_lock){
-		.header.time_ns = clock_now_ns(),
-		.address = row->address,
-		.pid = row->pid,
-		.class = row->class,
-		.max_waiters = row->max_waiters,
-		.waits = now.waits - sent->waits,
-		.wait_ns = now.wait_ns - sent->wait_ns,
-		.queue_ns = now.queue_ns - sent->queue_ns,
-		.max_ns = row->max_ns,
-	};
-	if (!lock.waits && !lock.wait_ns)
-		return 0;
-	for (uint32_t i = 0; i < PKBPF_LOCK_BUCKETS; i++) {
-		now.buckets[i] = row->buckets[i];
-		if (now.buckets[i] != sent->buckets[i])
-			buckets[lock.n_buckets++] = (struct pkbpf_histogram_bucket){
-				.index = i, .count = now.buckets[i] - sent->buckets[i]};
-	}
-	err = lock_event_encode(buffer, &lock, buckets);
-	if (!err)
-		*sent = now;
-	return err;
-}
-
 static int drain_part(const struct offcpu_locks *locks, const volatile struct pkbpf_lock_part *part,
 		      struct sent_part *sent, struct event_buffer *buffer)
 {
@@ -194,7 +152,7 @@ int offcpu_locks_drain(struct offcpu_locks *locks, struct event_buffer *buffer)
 
 	for (uint32_t i = 0; rows && i < locks->rows.count && !err; i++)
 		if (rows[i].pid)
-			err = drain_row(&rows[i], &locks->sent_rows[i], buffer);
+			err = lock_row_drain(&rows[i], &locks->sent_rows[i], "", buffer);
 	for (uint32_t i = 0; parts && i < locks->parts.count && !err; i++)
 		if (parts[i].used)
 			err = drain_part(locks, &parts[i], &locks->sent_parts[i], buffer);
