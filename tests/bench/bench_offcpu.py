@@ -44,6 +44,7 @@ def tracers(pkbpf, pids, work):
     every = ["--max-overhead", "none"]
     yield "pkbpf -p", [pkbpf, "-q", "-e", "offcpu", "-p", pids, "-o", work + "/a.folded"]
     yield "pkbpf -p, every stack", [pkbpf, "-q", "-e", "offcpu", *every, "-p", pids, "-o", work + "/a.folded"]
+    yield "pkbpf -p, locks", [pkbpf, "-q", "-e", "offcpu,locks", "-p", pids, "-o", work + "/a.folded"]
     yield "pkbpf, host", [pkbpf, "-q", "-e", "offcpu", "-o", work + "/b.folded"]
     yield "pkbpf, host, every stack", [pkbpf, "-q", "-e", "offcpu", *every, "-o", work + "/b.folded"]
     yield "offcputime -p", ["offcputime", "-p", pids.split(",", maxsplit=1)[0], "600"]
