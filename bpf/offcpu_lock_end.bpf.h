@@ -46,6 +46,8 @@ static __noinline int lock_account(__u32 index, __u64 now_ns)
 		} else if (locks && key.state == PKBPF_WAIT_RUNQUEUE &&
 			   pkbpf_lock_is_inverted(row->priority, locks->priority)) {
 			key.state = PKBPF_LOCK_INVERTED;
+			if (thread->weight)
+				key.stack_id = thread->stack_id;
 		} else if (locks && locks->waits && locks->row == index + 1) {
 			key.tid = 0;
 			key.state = PKBPF_LOCK_HAND_OVER;
