@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
+# extended
+# alone: its holders need a CPU to be short
 # Why threads wait for a lock: held across I/O, starving writers, priority inversion, a convoy; each is found where it is
 # planted, and not in a twin.
 # usage: test_lock_patterns.sh PKBPF WORKLOAD_FOLDER
