@@ -76,6 +76,10 @@ assert first["memory_mean_bytes"] == 4 << 30 and first["memory_total_bytes"] == 
 assert abs(first["power_watts"] - 61) < 0.1 and abs(second["power_watts"] - 10) < 0.1, gpus
 assert first["temperature_max_celsius"] == 65 and first["clock_mean_hz"] == 1590000000, first
 assert first["throttled_percent"] == {"heat": 0, "power": 100, "other": 0}, first
+activity = first["activity"]
+assert (activity["sm_percent"], activity["tensor_percent"], activity["dram_percent"]) == (72.5, 31, 44.4), activity
+assert (activity["pcie_tx_bytes_per_s"], activity["pcie_rx_bytes_per_s"]) == (100 << 20, 200 << 20), activity
+assert "nvlink_tx_bytes_per_s" not in activity and "activity" not in second, gpus
 [process] = first["processes"]
 assert process["pid"] == user and process["comm"] == "sh", process
 assert process["memory_mean_bytes"] == process["memory_peak_bytes"] == 3 << 30, process
@@ -88,6 +92,46 @@ assert int(line["gpu.memory_bytes"]) == 3 << 30, line
 CHECK
 grep -q "GPU 0000:3b:00.0 (nvidia, Stand-in T4): 40% busy, memory at most 4.00 GiB of 16.0 GiB" out.txt ||
 	fail "the report lacks it: $(head -n 8 out.txt)"
+
+begin "conditions on devices"
+nvidia sound -d 2 -o out.json --fail-if 'gpu.temperature>70' --fail-if 'gpu.sm<70%' --fail-if 'gpu.util<15%' >said 2>&1 || fail "status $?: $(cat said)"
+for condition in 'gpu.util<30%' 'gpu.throttled>50%' 'gpu.temperature>60' 'gpu.dram<50%'; do
+	nvidia sound -d 2 -o out.json --fail-if "$condition" >said 2>&1
+	[ $? = 3 ] || fail "$condition holds: $(cat said)"
+done
+
+begin "alerts of devices"
+cat >serve.conf <<END
+listen = 127.0.0.1:0
+store = store
+interval = 1s
+max-cpu = off
+gpu = on
+default-alerts = no
+[alert idle]
+when = gpu.util < 30%
+[alert hot]
+when = gpu.temperature > 60
+[alert slow]
+when = gpu.throttled > 50%
+[alert full]
+when = gpu.memory > 1G
+[alert cold]
+when = gpu.temperature > 90
+END
+LD_LIBRARY_PATH=$work/lib NVML_STAND_IN=sound NVML_STAND_IN_PID=$user "$pkbpf" serve --config serve.conf 2>said &
+server=$!
+cleanup() { kill $user $server 2>/dev/null; }
+wait_until 60 grep -q http:// said || give_up "it does not answer: $(cat said)"
+url=$(grep -o 'http://[0-9.:]*' said | head -n 1)
+asked() { curl -s --max-time 20 "$url$1" >out && grep -q "$2" out; }
+for rule in idle hot slow full; do
+	wait_until 60 asked /metrics "^pkbpf_alerts{rule=\"$rule\"} 1\$" || fail "$rule does not fire: $(cat said out)"
+done
+asked /metrics '^pkbpf_alerts{rule="cold"} 0$' || fail "a rule that does not hold: $(cat out)"
+kill -TERM $server
+wait $server || fail "it ended with $?"
+cleanup() { kill $user; }
 
 begin "a library that crashes, and one that is not there: the rest is whole"
 nvidia crashes -d 4 -o out.json >said 2>&1 || fail "status $?"

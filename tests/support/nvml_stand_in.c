@@ -152,6 +152,67 @@ EXPORT int nvmlDeviceGetTemperature(device which, int sensor, unsigned int *cels
 }
 
 #ifndef NVML_IS_OLD
+/* Counters of the first device. */
+struct metric {
+	unsigned int id;
+	int result;
+	double value;
+	char *names[3];
+};
+
+struct metrics {
+	unsigned int version, count;
+	int *samples[2];
+	struct metric metrics[];
+};
+
+EXPORT int nvmlGpmQueryDeviceSupport(device which, unsigned int *version_and_support);
+EXPORT int nvmlGpmQueryDeviceSupport(device which, unsigned int *version_and_support)
+{
+	if (version_and_support[0] != 1)
+		return 25; /* of another version */
+	version_and_support[1] = is_first(which);
+	return 0;
+}
+
+EXPORT int nvmlGpmSampleAlloc(int **sample);
+EXPORT int nvmlGpmSampleAlloc(int **sample)
+{
+	*sample = calloc(1, sizeof(**sample));
+	return *sample ? 0 : 20;
+}
+
+EXPORT int nvmlGpmSampleGet(device which, int *sample);
+EXPORT int nvmlGpmSampleGet(device which, int *sample)
+{
+	static int count;
+
+	*sample = ++count;
+	return is_first(which) ? 0 : 3;
+}
+
+/* The first sample has to be the older one. */
+EXPORT int nvmlGpmMetricsGet(struct metrics *metrics);
+EXPORT int nvmlGpmMetricsGet(struct metrics *metrics)
+{
+	static const struct {
+		unsigned int id;
+		double value;
+	} values[] = {{2, 72.5}, {5, 31}, {10, 44.4}, {20, 100}, {21, 200}};
+
+	if (metrics->version != 1 || *metrics->samples[0] >= *metrics->samples[1])
+		return 2;
+	for (unsigned int i = 0; i < metrics->count; i++) {
+		metrics->metrics[i].result = 3; /* not supported */
+		for (size_t j = 0; j < sizeof(values) / sizeof(values[0]); j++)
+			if (values[j].id == metrics->metrics[i].id) {
+				metrics->metrics[i].result = 0;
+				metrics->metrics[i].value = does("lies") ? 5e8 : values[j].value;
+			}
+	}
+	return 0;
+}
+
 EXPORT int nvmlDeviceGetClockInfo(device which, int clock, unsigned int *mhz);
 EXPORT int nvmlDeviceGetClockInfo(device which, int clock, unsigned int *mhz)
 {

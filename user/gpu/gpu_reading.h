@@ -25,6 +25,12 @@ enum gpu_known {
 	GPU_HAS_CLOCK = 1 << 5,
 	GPU_HAS_THROTTLE = 1 << 6,
 	GPU_HAS_TOTAL = 1 << 7, /* of memory */
+	/* By counters of the device, since the last look. */
+	GPU_HAS_SM = 1 << 8,
+	GPU_HAS_TENSOR = 1 << 9,
+	GPU_HAS_DRAM = 1 << 10,
+	GPU_HAS_PCIE = 1 << 11,
+	GPU_HAS_NVLINK = 1 << 12,
 };
 
 /* Why a clock is lower than it could be. */
@@ -32,6 +38,15 @@ enum gpu_throttle {
 	GPU_THROTTLED_POWER = 1 << 0,
 	GPU_THROTTLED_HEAT = 1 << 1,
 	GPU_THROTTLED_OTHER = 1 << 2,
+};
+
+/* What parts of a device did. */
+struct gpu_activity {
+	/* Time in which multiprocessors had work, and tensor cores; used bandwidth of its memory.
+	 */
+	uint32_t sm_permille, tensor_permille, dram_permille;
+	uint32_t reserved;
+	uint64_t pcie_tx, pcie_rx, nvlink_tx, nvlink_rx; /* bytes a second, from and to it */
 };
 
 struct gpu_reading {
@@ -45,6 +60,7 @@ struct gpu_reading {
 	uint64_t power_mw, energy_uj;	    /* energy: a counter that only grows */
 	uint64_t millicelsius, clock_hz;
 	unsigned int throttle; /* enum gpu_throttle, now */
+	struct gpu_activity activity;
 };
 
 struct gpu_use {

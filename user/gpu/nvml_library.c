@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "gpu/nvml_gpm.h"
 
 #define SUCCESS	       0
 #define NOT_FOUND      6
@@ -76,6 +77,7 @@ struct nvml_library {
 	FUNCTIONS(X)
 #undef X
 	const char *(*error_text)(int);
+	struct nvml_gpm gpm;
 	nvml_device devices[GPU_DEVICES_MAX];
 	unsigned int device_count;
 	/* the newest sample that was taken, by device */
@@ -176,6 +178,10 @@ struct nvml_library *nvml_library_open(const char *name, char reason[GPU_REASON_
 	FUNCTIONS(X)
 #undef X
 	*(void **)&library->error_text = find(handle, "nvmlErrorString", NULL);
+	*(void **)&library->gpm.support = find(handle, "nvmlGpmQueryDeviceSupport", NULL);
+	*(void **)&library->gpm.sample_new = find(handle, "nvmlGpmSampleAlloc", NULL);
+	*(void **)&library->gpm.sample = find(handle, "nvmlGpmSampleGet", NULL);
+	*(void **)&library->gpm.metrics = find(handle, "nvmlGpmMetricsGet", NULL);
 	if (!find_devices(library, reason)) {
 		free(library);
 		return NULL;
@@ -244,7 +250,7 @@ static void read_sensors(const struct nvml_library *library, nvml_device device,
 	}
 }
 
-static void read_device(const struct nvml_library *library, unsigned int number,
+static void read_device(struct nvml_library *library, unsigned int number,
 			struct nvml_message *message)
 {
 	nvml_device device = library->devices[number];
@@ -264,6 +270,8 @@ static void read_device(const struct nvml_library *library, unsigned int number,
 		library->name(device, message->of_device.name, GPU_NAME_SIZE - 1);
 	read_levels(library, device, message);
 	read_sensors(library, device, message);
+	if (message->known)
+		nvml_gpm_look(&library->gpm, number, device, message);
 	if (!message->known && !message->of_device.reason[0])
 		snprintf(message->of_device.reason, GPU_REASON_SIZE, "NVML has no figures of it");
 }

@@ -12,6 +12,7 @@
 #define CELSIUS_MAX   150
 #define CLOCK_MHZ_MAX 20000
 #define PID_MAX	      (1U << 22)
+#define RATE_MAX      (1ULL << 44) /* bytes a second */
 
 void nvml_told_clear(struct nvml_told *told)
 {
@@ -34,11 +35,25 @@ static void believe(struct nvml_told *told, unsigned int *known, unsigned int fi
 	told->unbelieved++;
 }
 
+#define ACTIVITY (GPU_HAS_SM | GPU_HAS_TENSOR | GPU_HAS_DRAM | GPU_HAS_PCIE | GPU_HAS_NVLINK)
+
+static void believe_activity(struct nvml_told *told, unsigned int *known,
+			     const struct gpu_activity *activity)
+{
+	believe(told, known, GPU_HAS_SM, activity->sm_permille <= 1000);
+	believe(told, known, GPU_HAS_TENSOR, activity->tensor_permille <= 1000);
+	believe(told, known, GPU_HAS_DRAM, activity->dram_permille <= 1000);
+	believe(told, known, GPU_HAS_PCIE,
+		activity->pcie_tx <= RATE_MAX && activity->pcie_rx <= RATE_MAX);
+	believe(told, known, GPU_HAS_NVLINK,
+		activity->nvlink_tx <= RATE_MAX && activity->nvlink_rx <= RATE_MAX);
+}
+
 static void take_device(struct nvml_told *told, const struct nvml_message *message)
 {
 	const unsigned int all = GPU_HAS_BUSY | GPU_HAS_MEMORY | GPU_HAS_POWER | GPU_HAS_ENERGY |
 				 GPU_HAS_TEMPERATURE | GPU_HAS_CLOCK | GPU_HAS_THROTTLE |
-				 GPU_HAS_TOTAL;
+				 GPU_HAS_TOTAL | ACTIVITY;
 	struct gpu_reading *device;
 	unsigned int known = message->known & all;
 
@@ -65,7 +80,9 @@ static void take_device(struct nvml_told *told, const struct nvml_message *messa
 	believe(told, &known, GPU_HAS_POWER, message->of_device.power_mw <= POWER_MW_MAX);
 	believe(told, &known, GPU_HAS_TEMPERATURE, message->of_device.celsius <= CELSIUS_MAX);
 	believe(told, &known, GPU_HAS_CLOCK, message->of_device.clock_mhz <= CLOCK_MHZ_MAX);
+	believe_activity(told, &known, &message->of_device.activity);
 	device->known = known;
+	device->activity = message->of_device.activity;
 	device->busy_permille = 10 * (known & GPU_HAS_BUSY ? message->of_device.busy_percent : 0);
 	device->memory_used = known & GPU_HAS_MEMORY ? message->memory_used : 0;
 	device->memory_total = known & GPU_HAS_TOTAL ? message->memory_total : 0;

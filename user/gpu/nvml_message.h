@@ -31,6 +31,7 @@ struct nvml_message {
 			char id[GPU_ID_SIZE], name[GPU_NAME_SIZE], reason[GPU_REASON_SIZE];
 			uint64_t energy_uj;
 			uint32_t busy_percent, power_mw, celsius, clock_mhz, throttle, padding;
+			struct gpu_activity activity;
 		} of_device;
 		struct {
 			uint32_t pid, busy_percent;

@@ -14,13 +14,10 @@
 #include "profile/slice/slice.h"
 
 static const char *const state_names[LANE_STATES] = {
-	[LANE_STATE_ON_CPU] = "on-CPU",
-	[LANE_STATE_RUNQUEUE] = "run queue",
-	[LANE_STATE_DISK] = "disk wait",
-	[LANE_STATE_UNINTERRUPTIBLE] = "D state (not I/O)",
-	[LANE_STATE_SLEEP] = "sleep",
-	[LANE_STATE_STOPPED] = "stopped",
-	[LANE_STATE_OTHER] = "off-CPU, state not known",
+	[LANE_STATE_ON_CPU] = "on-CPU",	  [LANE_STATE_RUNQUEUE] = "run queue",
+	[LANE_STATE_DISK] = "disk wait",  [LANE_STATE_UNINTERRUPTIBLE] = "D state (not I/O)",
+	[LANE_STATE_GPU] = "GPU wait",	  [LANE_STATE_SLEEP] = "sleep",
+	[LANE_STATE_STOPPED] = "stopped", [LANE_STATE_OTHER] = "off-CPU, state not known",
 };
 
 /* Identities that are remembered: beyond, those in the others that come again count twice. */
@@ -173,11 +170,14 @@ static uint64_t other_ns(const struct resource_row *row, const uint64_t values[L
 static bool add_row(struct reading *reading, const struct resource_row *row)
 {
 	size_t point = reading->lanes->points.count - 1;
+	/* A part of the state, if that is known, which the other states do not have. */
+	uint64_t spin_ns = row->gpu.state_ns ? row->gpu.spin_ns : 0;
 	uint64_t values[LANE_STATES] = {
-		[LANE_STATE_ON_CPU] = row->cpu.total_ns,
+		[LANE_STATE_ON_CPU] = row->cpu.total_ns - spin_ns,
 		[LANE_STATE_RUNQUEUE] = row->waits.runqueue_ns,
 		[LANE_STATE_DISK] = row->waits.disk_ns,
 		[LANE_STATE_UNINTERRUPTIBLE] = row->waits.uninterruptible_ns,
+		[LANE_STATE_GPU] = row->gpu.state_ns,
 		[LANE_STATE_SLEEP] = row->waits.sleep_ns,
 		[LANE_STATE_STOPPED] = row->waits.stopped_ns,
 	};
@@ -196,7 +196,7 @@ static bool add_row(struct reading *reading, const struct resource_row *row)
 		reading->lanes->has_waits = true;
 	for (size_t i = 0; i < LANE_STATES; i++) {
 		lane->values[point][i] += values[i];
-		if (i <= LANE_STATE_UNINTERRUPTIBLE)
+		if (i <= LANE_STATE_GPU)
 			lane->active_ns += values[i];
 	}
 	return lane == &reading->lanes->others ||

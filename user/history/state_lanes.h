@@ -24,6 +24,7 @@ enum lane_state {
 	LANE_STATE_RUNQUEUE,
 	LANE_STATE_DISK,
 	LANE_STATE_UNINTERRUPTIBLE,
+	LANE_STATE_GPU, /* waits for a GPU, asleep or spinning */
 	LANE_STATE_SLEEP,
 	LANE_STATE_STOPPED,
 	LANE_STATE_OTHER, /* off-CPU, in a state that is not known */

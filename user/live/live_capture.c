@@ -211,7 +211,9 @@ static int begin_interval(struct live_capture *live, struct error *error)
 		live_disks_begin(&live->disks, "", clock_now_ns());
 	}
 	if (live->options.gpu != LIVE_GPU_OFF)
-		live_gpu_begin(&live->gpu, "", live->options.nvml, clock_now_ns());
+		live_gpu_begin(&live->gpu, "", live->options.nvml,
+			       live_gpu_look_ns(live->options.sources.regions.wanted),
+			       clock_now_ns());
 	live->start_cpu_ns = live_cpu_ns(live);
 	live_overhead_begin(live);
 	return live_memory_begin(live, error);

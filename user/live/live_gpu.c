@@ -8,6 +8,7 @@
 #include "machine/sysfs_value.h"
 
 #define LOOK_NS	   NS_PER_SECOND
+#define REGIONS_HZ 4
 #define LOOK_RATIO 100
 #define KIB	   1024
 #define HZ_PER_MHZ 1000000
@@ -56,6 +57,27 @@ static void add_energy(struct gpu_device *device, const struct gpu_reading *now,
 	device->energy_ns = passed_ns;
 }
 
+/* By counters of the device: those of the time since its last look. */
+static void add_activity(struct gpu_device *device, const struct gpu_reading *now, uint64_t ms)
+{
+	const struct gpu_activity *activity = &now->activity;
+
+	if (now->known & GPU_HAS_SM)
+		add_level(&device->sm_permille, activity->sm_permille, ms);
+	if (now->known & GPU_HAS_TENSOR)
+		add_level(&device->tensor_permille, activity->tensor_permille, ms);
+	if (now->known & GPU_HAS_DRAM)
+		add_level(&device->dram_permille, activity->dram_permille, ms);
+	if (now->known & GPU_HAS_PCIE) {
+		add_level(&device->pcie_tx_kib, activity->pcie_tx / KIB, ms);
+		add_level(&device->pcie_rx_kib, activity->pcie_rx / KIB, ms);
+	}
+	if (now->known & GPU_HAS_NVLINK) {
+		add_level(&device->nvlink_tx_kib, activity->nvlink_tx / KIB, ms);
+		add_level(&device->nvlink_rx_kib, activity->nvlink_rx / KIB, ms);
+	}
+}
+
 static struct gpu_device device_of(const struct gpu_reading *now, const struct gpu_reading *last,
 				   const struct span *span)
 {
@@ -86,6 +108,7 @@ static struct gpu_device device_of(const struct gpu_reading *now, const struct g
 		device.throttled_heat_ms = now->throttle & GPU_THROTTLED_HEAT ? ms : 0;
 		device.throttled_other_ms = now->throttle & GPU_THROTTLED_OTHER ? ms : 0;
 	}
+	add_activity(&device, now, ms);
 	add_energy(&device, now, last, span);
 	return device;
 }
@@ -174,9 +197,15 @@ static void look_now(struct live_gpu *gpu, uint64_t now_ns)
 	gpu->looked_ns = now_ns;
 }
 
-struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, const struct log *log)
+uint64_t live_gpu_look_ns(bool has_regions)
 {
-	const struct nvml_keeper_options options = {.library = NULL};
+	return has_regions ? LOOK_NS / REGIONS_HZ : LOOK_NS;
+}
+
+struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, uint64_t look_ns,
+				      const struct log *log)
+{
+	const struct nvml_keeper_options options = {.look_ns = look_ns};
 	struct nvml_keeper *keeper = NULL;
 	struct error error;
 
@@ -188,9 +217,10 @@ struct nvml_keeper *live_gpu_ask_nvml(enum live_gpu_mode mode, const struct log 
 }
 
 void live_gpu_begin(struct live_gpu *gpu, const char *root, struct nvml_keeper *nvml,
-		    uint64_t now_ns)
+		    uint64_t look_ns, uint64_t now_ns)
 {
-	*gpu = (struct live_gpu){.root = root, .meter = gpu_meter_new(root, nvml)};
+	*gpu = (struct live_gpu){
+		.root = root, .look_ns = look_ns, .meter = gpu_meter_new(root, nvml)};
 	live_gpu_look(gpu, now_ns);
 }
 
@@ -203,7 +233,8 @@ void live_gpu_look(struct live_gpu *gpu, uint64_t now_ns)
 	took_ns = clock_now_ns();
 	look_now(gpu, now_ns);
 	took_ns = clock_now_ns() - took_ns;
-	gpu->next_ns = now_ns + (took_ns * LOOK_RATIO > LOOK_NS ? took_ns * LOOK_RATIO : LOOK_NS);
+	gpu->next_ns = now_ns +
+		       (took_ns * LOOK_RATIO > gpu->look_ns ? took_ns * LOOK_RATIO : gpu->look_ns);
 }
 
 struct live_gpu_figures live_gpu_cut(struct live_gpu *gpu, uint64_t now_ns)

@@ -343,7 +343,9 @@ void live_run_keep_apart(struct live_run *run)
 	const char *wanted = secure_getenv("PKBPF_READERS");
 
 	if (run->options.want_resources)
-		run->nvml = live_gpu_ask_nvml(run->options.gpu, run->options.log);
+		run->nvml = live_gpu_ask_nvml(run->options.gpu,
+					      live_gpu_look_ns(run->options.sources.regions.wanted),
+					      run->options.log);
 	if (!wanted || strcmp(wanted, "0") != 0)
 		run->readers = live_readers_start(run->options.log);
 }

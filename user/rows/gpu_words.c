@@ -16,6 +16,23 @@ static void add_memory(const struct gpu_device *device, char *text, size_t size)
 		text_append(text, size, " of %s", human_bytes(b, device->memory_total));
 }
 
+static void add_activity(const struct gpu_device *device, char *text, size_t size)
+{
+	const struct {
+		const struct gpu_level *level;
+		const char *name;
+	} parts[] = {
+		{&device->sm_permille, "SMs"},
+		{&device->tensor_permille, "tensor cores"},
+		{&device->dram_permille, "memory bandwidth"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (parts[i].level->ms)
+			text_append(text, size, ", %s %.0f%%", parts[i].name,
+				    gpu_level_mean(parts[i].level) / 10);
+}
+
 static void add_throttling(const struct gpu_device *device, char *text, size_t size)
 {
 	const struct {
@@ -54,6 +71,7 @@ void gpu_words(const struct gpu_device *device, char *text, size_t size)
 		text_append(text, size, ", at most %.0f C", (double)device->millicelsius / 1000);
 	if (device->clock_mhz.ms && device->clock_mhz.sum)
 		text_append(text, size, ", %.2f GHz", gpu_level_mean(&device->clock_mhz) / 1000);
+	add_activity(device, text, size);
 	add_throttling(device, text, size);
 	if (device->reason[0])
 		text_append(text, size, "; %s", device->reason);

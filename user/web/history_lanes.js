@@ -3,9 +3,9 @@
 "use strict";
 
 // In the order of the API's states: word, variable of its color. Sleep of many threads would hide all else: it is drawn of single ones.
-const STATES = [["on-CPU", "--s-on"], ["run queue", "--s-rq"], ["disk wait", "--s-dk"], ["D state (not I/O)", "--s-kn"], ["sleep", "--s-sl"], ["stopped", "--s-sp"], ["off-CPU, state not known", "--s-bt"]];
+const STATES = [["on-CPU", "--s-on"], ["run queue", "--s-rq"], ["disk wait", "--s-dk"], ["D state (not I/O)", "--s-kn"], ["GPU wait", "--s-gp"], ["sleep", "--s-sl"], ["stopped", "--s-sp"], ["off-CPU, state not known", "--s-bt"]];
 const LANE_BYS = [["", "off"], ["process", "processes"], ["thread", "threads"], ["container", "containers"], ["comm", "names"], ["name", "names without digits"]];
-const LANE_ROWS = 30, LANE_NAME = 15, LANE_BAR = 20, LANE_BAND = 13, LANE_HEIGHT = LANE_NAME + LANE_BAR + 4, ACTIVE_STATES = 4;
+const LANE_ROWS = 30, LANE_NAME = 15, LANE_BAR = 20, LANE_BAND = 13, LANE_HEIGHT = LANE_NAME + LANE_BAR + 4, ACTIVE_STATES = 5;
 
 // windows: {begin, end, covered, watched: ns with regions, shed, lanes: Map of key to sums by state, regions: Map of key to the longest one, others: such sums, left: number of lanes in them}; band: height of the regions' band
 const lanes = { windows: [], known: new Map(), by: "", loaded: "", hasWaits: false, shown: [], at: null, band: 0 };

@@ -211,6 +211,7 @@ static void kinds_are_those_of_states_and_stacks(void **state)
 	assert_int_equal(kind_of(PKBPF_WAIT_SLEEP, WAIT_CLASS_CONNECT, false, 0), LANE_PEER);
 	assert_int_equal(kind_of(PKBPF_WAIT_SLEEP, WAIT_CLASS_FSYNC, false, 0), LANE_DISK);
 	assert_int_equal(kind_of(PKBPF_WAIT_SLEEP, WAIT_CLASS_TIMER, false, 0), LANE_SLEEP);
+	assert_int_equal(kind_of(PKBPF_WAIT_SLEEP, WAIT_CLASS_GPU, false, 0), LANE_GPU);
 	assert_int_equal(kind_of(PKBPF_WAIT_DISK, WAIT_CLASS_DISK, false, 0), LANE_DISK);
 	assert_int_equal(kind_of(PKBPF_WAIT_DISK, WAIT_CLASS_DISK, true, 0), LANE_FAULT);
 	assert_int_equal(kind_of(PKBPF_WAIT_UNINTERRUPTIBLE, WAIT_CLASS_KERNEL, false, 0),

@@ -97,6 +97,28 @@ static void tells_what_the_library_knows(void **state)
 	(void)state;
 }
 
+static void counters_are_of_the_time_between_looks(void **state)
+{
+	struct nvml_keeper *keeper = start(NVML_STAND_IN_FILE, "sound");
+	const struct gpu_look *look = await_look(keeper);
+	const struct gpu_activity *activity;
+
+	while (!(look->devices[0].known & GPU_HAS_SM))
+		look = await_look(keeper);
+	activity = &look->devices[0].activity;
+	assert_int_equal(activity->sm_permille, 725);
+	assert_int_equal(activity->tensor_permille, 310);
+	assert_int_equal(activity->dram_permille, 444);
+	assert_int_equal(activity->pcie_tx, 100 << 20);
+	assert_int_equal(activity->pcie_rx, 200 << 20);
+	assert_true(look->devices[0].known & GPU_HAS_PCIE);
+	assert_false(look->devices[0].known & GPU_HAS_NVLINK);
+	assert_false(look->devices[1].known & GPU_HAS_SM);
+	assert_int_equal(nvml_keeper_dropped(keeper), 0);
+	nvml_keeper_stop(keeper);
+	(void)state;
+}
+
 static void joins_what_the_kernel_knows(void **state)
 {
 	struct nvml_keeper *keeper = start(NVML_STAND_IN_FILE, "sound");
@@ -197,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_what_the_library_knows),
 		cmocka_unit_test(joins_what_the_kernel_knows),
+		cmocka_unit_test(counters_are_of_the_time_between_looks),
 		cmocka_unit_test(does_without_what_an_old_library_lacks),
 		cmocka_unit_test(believes_no_lies),
 		cmocka_unit_test(says_which_device_is_lost),

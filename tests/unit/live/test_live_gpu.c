@@ -47,7 +47,7 @@ static void figures_are_those_of_their_interval(void **state)
 	temp_tree_folder(&tree, "dev/dri/by-path");
 	temp_tree_link(&tree, "proc/10/fd/3", "/dev/dri/renderD128");
 	set(&tree, "10000000\n", "1073741824\n", "50000\n", 100 * S);
-	live_gpu_begin(&gpu, tree.root, NULL, S);
+	live_gpu_begin(&gpu, tree.root, NULL, S, S);
 	set(&tree, "20000000\n", "2147483648\n", "80000\n", 101 * S);
 	/* Not yet time to look. */
 	live_gpu_look(&gpu, S + 1);
@@ -104,7 +104,7 @@ static void users_without_time_are_counted(void **state)
 	temp_tree_link(&tree, "proc/11/fd/3", "/dev/dri/renderD129");
 	temp_tree_file(&tree, "proc/11/fdinfo/3",
 		       "drm-driver: old\ndrm-pdev: 0000:04:00.0\ndrm-client-id: 5\n");
-	live_gpu_begin(&gpu, tree.root, NULL, S);
+	live_gpu_begin(&gpu, tree.root, NULL, S, S);
 	figures = live_gpu_cut(&gpu, 2 * S);
 	assert_int_equal(figures.untimed, 1);
 	gpu_list_done(&figures.list);
@@ -119,6 +119,13 @@ static void users_without_time_are_counted(void **state)
 	(void)state;
 }
 
+static void regions_are_short(void **state)
+{
+	assert_int_equal(live_gpu_look_ns(false), S);
+	assert_int_equal(live_gpu_look_ns(true), S / 4);
+	(void)state;
+}
+
 static void a_device_that_shows_a_picture_is_none(void **state)
 {
 	struct live_gpu_figures figures;
@@ -128,7 +135,7 @@ static void a_device_that_shows_a_picture_is_none(void **state)
 	temp_tree_init(&tree);
 	temp_tree_file(&tree, DEVICE "uevent", "DRIVER=bochs-drm\nPCI_SLOT_NAME=0000:00:01.0\n");
 	temp_tree_folder(&tree, "dev/dri/by-path");
-	live_gpu_begin(&gpu, tree.root, NULL, S);
+	live_gpu_begin(&gpu, tree.root, NULL, S, S);
 	figures = live_gpu_cut(&gpu, 2 * S);
 	assert_int_equal(figures.list.devices.count, 0);
 	assert_int_equal(figures.left_out, 0);
@@ -142,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_are_those_of_their_interval),
+		cmocka_unit_test(regions_are_short),
 		cmocka_unit_test(users_without_time_are_counted),
 		cmocka_unit_test(a_device_that_shows_a_picture_is_none),
 	};

@@ -24,6 +24,8 @@ static void says_what_is_known(void **state)
 					  .millicelsius = 65000,
 					  .temperature_readings = 1,
 					  .clock_mhz = {1900, 1},
+					  .sm_permille = {725, 1},
+					  .dram_permille = {440, 1},
 					  .throttled_heat_ms = 5,
 					  .throttled_power_ms = 12,
 					  .throttle_of_ms = 100};
@@ -32,8 +34,8 @@ static void says_what_is_known(void **state)
 	gpu_words(&device, text, sizeof(text));
 	assert_string_equal(text,
 			    "0000:03:00.0 (nvidia, Tesla T4): 31% busy, memory at most 4.00 GiB of "
-			    "16.0 GiB, 61.0 W, at most 65 C, 1.90 GHz; throttled by heat 5% of the "
-			    "time, by power 12% of the time");
+			    "16.0 GiB, 61.0 W, at most 65 C, 1.90 GHz, SMs 72%, memory bandwidth "
+			    "44%; throttled by heat 5% of the time, by power 12% of the time");
 	(void)state;
 }
 

@@ -160,6 +160,45 @@ static void add_reported(struct profile *profile, uint64_t runs, uint64_t ns)
 	assert_int_equal(gpu_call_list_add(profile_gpu_calls(profile), &call), 0);
 }
 
+static void devices_have_figures_of_the_run(void **state)
+{
+	const struct gpu_device devices[] = {
+		{.id = "a",
+		 .busy_ns = 30,
+		 .busy_of_ns = 100,
+		 .millicelsius = 61500,
+		 .temperature_readings = 2,
+		 .throttled_power_ms = 40,
+		 .throttled_heat_ms = 30,
+		 .throttle_of_ms = 80,
+		 .sm_permille = {700, 1},
+		 .dram_permille = {100, 1}},
+		{.id = "b",
+		 .busy_ns = 10,
+		 .busy_of_ns = 100,
+		 .millicelsius = 40000,
+		 .temperature_readings = 2,
+		 .throttle_of_ms = 80,
+		 .sm_permille = {100, 1}},
+	};
+	bool is_known;
+
+	figure_of("gpu.temperature", &is_known);
+	assert_false(is_known);
+	figure_of("gpu.throttled", &is_known);
+	assert_false(is_known);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(gpu_list_add_device(profile_gpus(*state), &devices[i]), i);
+	assert_true(figure_of("gpu.util", &is_known) == 20);
+	assert_true(figure_of("gpu.temperature", &is_known) == 61.5);
+	assert_true(figure_of("gpu.throttled", &is_known) == 50);
+	assert_true(figure_of("gpu.sm", &is_known) == 40);
+	assert_true(figure_of("gpu.dram", &is_known) == 10);
+	assert_true(is_known);
+	figure_of("gpu.tensor", &is_known);
+	assert_false(is_known);
+}
+
 /* All calls count once, whatever stacks and errors are listed beside them. */
 static void calls_have_figures_of_the_run(void **state)
 {
@@ -196,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(calls_have_figures_of_the_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_have_figures_of_the_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_leaves_the_other_states, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_is_no_more_than_there_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_samples_it_is_not_known, setup, teardown),

@@ -33,6 +33,29 @@ static void write_throttling(struct json_writer *writer, const struct gpu_device
 	json_writer_object_end(writer);
 }
 
+static void write_level(struct json_writer *writer, const char *key, const struct gpu_level *level,
+			double factor)
+{
+	if (level->ms)
+		json_writer_decimal(writer, key, gpu_level_mean(level) * factor);
+}
+
+/* By counters of the device. */
+static void write_activity(struct json_writer *writer, const struct gpu_device *device)
+{
+	if (!device->sm_permille.ms && !device->dram_permille.ms && !device->pcie_tx_kib.ms)
+		return;
+	json_writer_object_begin(writer, "activity");
+	write_level(writer, "sm_percent", &device->sm_permille, 0.1);
+	write_level(writer, "tensor_percent", &device->tensor_permille, 0.1);
+	write_level(writer, "dram_percent", &device->dram_permille, 0.1);
+	write_level(writer, "pcie_tx_bytes_per_s", &device->pcie_tx_kib, KIB);
+	write_level(writer, "pcie_rx_bytes_per_s", &device->pcie_rx_kib, KIB);
+	write_level(writer, "nvlink_tx_bytes_per_s", &device->nvlink_tx_kib, KIB);
+	write_level(writer, "nvlink_rx_bytes_per_s", &device->nvlink_rx_kib, KIB);
+	json_writer_object_end(writer);
+}
+
 static void write_process(struct json_writer *writer, const struct gpu_process *process)
 {
 	json_writer_object_begin(writer, NULL);
@@ -71,6 +94,7 @@ static void write_device(struct json_writer *writer, const struct gpu_list *list
 		json_writer_u64(writer, "clock_mean_hz",
 				(uint64_t)(gpu_level_mean(&device->clock_mhz) * HZ_PER_MHZ));
 	write_throttling(writer, device);
+	write_activity(writer, device);
 	json_writer_array_begin(writer, "processes");
 	array_foreach(&list->processes, process)
 		if (process->device == number)

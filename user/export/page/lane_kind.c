@@ -27,6 +27,8 @@ static enum lane_kind kind_of_class(enum wait_class class)
 	case WAIT_CLASS_DISK:
 	case WAIT_CLASS_DIRTY:
 		return LANE_DISK;
+	case WAIT_CLASS_GPU:
+		return LANE_GPU;
 	case WAIT_CLASS_SWAP:
 		return LANE_FAULT;
 	case WAIT_CLASS_KERNEL:

@@ -23,6 +23,7 @@ enum lane_kind {
 	LANE_KERNEL, /* D state, not for I/O */
 	LANE_SLEEP,
 	LANE_STOPPED,
+	LANE_GPU, /* asleep; a call that spins is on a CPU */
 	LANE_KINDS,
 };
 

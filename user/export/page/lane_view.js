@@ -2,7 +2,7 @@
 /* The picture of lanes: a column of pixels has what a thread did in that time, in parts. */
 const THREAD_HEIGHT = 18, THREAD_GAP = 3, GROUP_HEIGHT = 22, REGION_HEIGHT = 13, LANES_AXIS = 20, LANES_MOST = 560, LANE_SPAN_LEAST = 2000;
 /* What is asleep is above, in pale colors. */
-const LANE_ORDER = [0, 2, 3, 5, 6, 7, 8, 10, 4, 1, 9];
+const LANE_ORDER = [0, 2, 3, 5, 6, 7, 8, 11, 10, 4, 1, 9];
 
 /* "#rrggbb" as a pixel of a canvas. */
 const pixelOf = color => (0xff000000 | parseInt(color.slice(5, 7), 16) << 16 | parseInt(color.slice(3, 5), 16) << 8 | parseInt(color.slice(1, 3), 16)) >>> 0;

@@ -2,7 +2,7 @@
 /* Single events by thread: what each did at a time, and sums of any interval. */
 
 /* As enum lane_kind: word, color. */
-const LANE_KINDS = [["on-CPU", "on"], ["waits not seen one by one", "bt"], ["run queue", "rq"], ["lock", "lk"], ["another thread", "th"], ["disk", "dk"], ["peer", "pr"], ["page fault", "pf"], ["kernel", "kn"], ["sleep", "sl"], ["stopped", "sp"]];
+const LANE_KINDS = [["on-CPU", "on"], ["waits not seen one by one", "bt"], ["run queue", "rq"], ["lock", "lk"], ["another thread", "th"], ["disk", "dk"], ["peer", "pr"], ["page fault", "pf"], ["kernel", "kn"], ["sleep", "sl"], ["stopped", "sp"], ["GPU wait", "gp"]];
 const LANE_ON = 0, LANE_BETWEEN = 1, LANE_QUEUE = 2;
 /* Sums up to the begin of every so manieth wait: of any interval, at most so many waits are added up at either end. */
 const LANE_BLOCK = 16;

@@ -47,6 +47,13 @@ static void add_device(struct gpu_device *into, const struct gpu_device *more)
 	into->throttled_heat_ms += more->throttled_heat_ms;
 	into->throttled_other_ms += more->throttled_other_ms;
 	into->throttle_of_ms += more->throttle_of_ms;
+	add_level(&into->sm_permille, &more->sm_permille);
+	add_level(&into->tensor_permille, &more->tensor_permille);
+	add_level(&into->dram_permille, &more->dram_permille);
+	add_level(&into->pcie_tx_kib, &more->pcie_tx_kib);
+	add_level(&into->pcie_rx_kib, &more->pcie_rx_kib);
+	add_level(&into->nvlink_tx_kib, &more->nvlink_tx_kib);
+	add_level(&into->nvlink_rx_kib, &more->nvlink_rx_kib);
 }
 
 int64_t gpu_list_add_device(struct gpu_list *list, const struct gpu_device *device)
@@ -128,6 +135,66 @@ bool gpu_list_memory_percent(const struct gpu_list *list, double *ret_percent)
 	return is_known;
 }
 
+bool gpu_list_celsius(const struct gpu_list *list, double *ret_celsius)
+{
+	bool is_known = false;
+
+	*ret_celsius = 0;
+	array_foreach(&list->devices, device) {
+		double celsius = (double)device->millicelsius / 1000;
+
+		is_known |= device->temperature_readings > 0;
+		*ret_celsius = celsius > *ret_celsius ? celsius : *ret_celsius;
+	}
+	return is_known;
+}
+
+bool gpu_list_throttled_percent(const struct gpu_list *list, double *ret_percent)
+{
+	bool is_known = false;
+
+	*ret_percent = 0;
+	array_foreach(&list->devices, device) {
+		/* Several causes may be there at a time. */
+		uint64_t ms = larger(larger(device->throttled_power_ms, device->throttled_heat_ms),
+				     device->throttled_other_ms);
+		double percent;
+
+		if (!device->throttle_of_ms)
+			continue;
+		percent = 100 * (double)ms / (double)device->throttle_of_ms;
+		*ret_percent = percent > *ret_percent ? percent : *ret_percent;
+		is_known = true;
+	}
+	return is_known;
+}
+
+/* Of a level at this offset of each device. */
+static bool mean_percent(const struct gpu_list *list, size_t offset, double *ret_percent)
+{
+	struct gpu_level all = {0};
+
+	array_foreach(&list->devices, device)
+		add_level(&all, (const struct gpu_level *)((const char *)device + offset));
+	*ret_percent = gpu_level_mean(&all) / 10;
+	return all.ms;
+}
+
+bool gpu_list_sm_percent(const struct gpu_list *list, double *ret_percent)
+{
+	return mean_percent(list, offsetof(struct gpu_device, sm_permille), ret_percent);
+}
+
+bool gpu_list_tensor_percent(const struct gpu_list *list, double *ret_percent)
+{
+	return mean_percent(list, offsetof(struct gpu_device, tensor_permille), ret_percent);
+}
+
+bool gpu_list_dram_percent(const struct gpu_list *list, double *ret_percent)
+{
+	return mean_percent(list, offsetof(struct gpu_device, dram_permille), ret_percent);
+}
+
 double gpu_level_mean(const struct gpu_level *level)
 {
 	return level->ms ? (double)level->sum / (double)level->ms : 0;
@@ -163,8 +230,22 @@ static const struct recorded_column device_columns[] = {
 	COLUMN(NUMBER, 18, struct gpu_device, throttled_heat_ms),
 	COLUMN(NUMBER, 19, struct gpu_device, throttled_other_ms),
 	COLUMN(NUMBER, 20, struct gpu_device, throttle_of_ms),
+	COLUMN(NUMBER, 21, struct gpu_device, sm_permille.sum),
+	COLUMN(NUMBER, 22, struct gpu_device, sm_permille.ms),
+	COLUMN(NUMBER, 23, struct gpu_device, tensor_permille.sum),
+	COLUMN(NUMBER, 24, struct gpu_device, tensor_permille.ms),
+	COLUMN(NUMBER, 25, struct gpu_device, dram_permille.sum),
+	COLUMN(NUMBER, 26, struct gpu_device, dram_permille.ms),
+	COLUMN(NUMBER, 27, struct gpu_device, pcie_tx_kib.sum),
+	COLUMN(NUMBER, 28, struct gpu_device, pcie_tx_kib.ms),
+	COLUMN(NUMBER, 29, struct gpu_device, pcie_rx_kib.sum),
+	COLUMN(NUMBER, 30, struct gpu_device, pcie_rx_kib.ms),
+	COLUMN(NUMBER, 31, struct gpu_device, nvlink_tx_kib.sum),
+	COLUMN(NUMBER, 32, struct gpu_device, nvlink_tx_kib.ms),
+	COLUMN(NUMBER, 33, struct gpu_device, nvlink_rx_kib.sum),
+	COLUMN(NUMBER, 34, struct gpu_device, nvlink_rx_kib.ms),
 };
-ALL_MEMBERS(struct gpu_device, 400);
+ALL_MEMBERS(struct gpu_device, 512);
 
 static const struct recorded_column process_columns[] = {
 	COLUMN(PID, 1, struct gpu_process, pid),

@@ -31,6 +31,10 @@ struct gpu_device {
 	uint64_t millicelsius, temperature_readings; /* the highest */
 	struct gpu_level clock_mhz;
 	uint64_t throttled_power_ms, throttled_heat_ms, throttled_other_ms, throttle_of_ms;
+	/* Time in which multiprocessors and tensor cores had work, used bandwidth of its memory;
+	 * KiB a second from and to it. */
+	struct gpu_level sm_permille, tensor_permille, dram_permille;
+	struct gpu_level pcie_tx_kib, pcie_rx_kib, nvlink_tx_kib, nvlink_rx_kib;
 };
 
 struct gpu_process {
@@ -55,6 +59,15 @@ int64_t gpu_list_add_device(struct gpu_list *list, const struct gpu_device *devi
 int gpu_list_add_process(struct gpu_list *list, const struct gpu_process *process);
 /* false: there is none of which it is known. */
 bool gpu_list_busy_percent(const struct gpu_list *list, double *ret_percent);
+/* Of the device that was hottest, in degrees Celsius. */
+bool gpu_list_celsius(const struct gpu_list *list, double *ret_celsius);
+/* Of the device that was slowed down longest: the share of the time, whatever the cause. */
+bool gpu_list_throttled_percent(const struct gpu_list *list, double *ret_percent);
+/* A mean of all devices that have it: time in which multiprocessors had work; tensor cores; used
+ * bandwidth of memory. */
+bool gpu_list_sm_percent(const struct gpu_list *list, double *ret_percent);
+bool gpu_list_tensor_percent(const struct gpu_list *list, double *ret_percent);
+bool gpu_list_dram_percent(const struct gpu_list *list, double *ret_percent);
 /* Of the device with least room: the largest share of its memory that was in use at a time. */
 bool gpu_list_memory_percent(const struct gpu_list *list, double *ret_percent);
 /* 0: not known. */

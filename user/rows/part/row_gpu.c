@@ -15,6 +15,31 @@ static bool mean_utilization(const struct resource_rows *rows, double *ret_value
 	return gpu_list_busy_percent(profile_gpus(rows->profile), ret_value);
 }
 
+static bool temperature(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_celsius(profile_gpus(rows->profile), ret_value);
+}
+
+static bool throttled(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_throttled_percent(profile_gpus(rows->profile), ret_value);
+}
+
+static bool multiprocessors(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_sm_percent(profile_gpus(rows->profile), ret_value);
+}
+
+static bool tensor_cores(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_tensor_percent(profile_gpus(rows->profile), ret_value);
+}
+
+static bool bandwidth(const struct resource_rows *rows, double *ret_value)
+{
+	return gpu_list_dram_percent(profile_gpus(rows->profile), ret_value);
+}
+
 static bool memory_share(const struct resource_rows *rows, double *ret_value)
 {
 	return gpu_list_memory_percent(profile_gpus(rows->profile), ret_value);
@@ -84,6 +109,11 @@ static bool kernel_time(const struct resource_rows *rows, double *ret_value)
 	return is_known;
 }
 
+#define OF_DEVICES(name_, unit_, of_run_, summary_)                                                \
+	{                                                                                          \
+		.group = "gpu", .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_RUN,     \
+		.of_run = of_run_, .summary = summary_, .is_level = true                           \
+	}
 #define OF_CALLS(name_, unit_, of_run_, summary_)                                                  \
 	{                                                                                          \
 		.group = "gpu", .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_RUN,     \
@@ -124,6 +154,16 @@ static const struct figure figures[] = {
 		.of_run = memory_share,
 		.summary = "largest share of a GPU's memory that was in use",
 	},
+	OF_DEVICES("temperature", COUNT, temperature, "highest temperature of a GPU in Celsius"),
+	OF_DEVICES(
+		"throttled", PERCENT, throttled,
+		"time in which a GPU was slowed down by heat, power or another cause; of several "
+		"GPUs the largest share"),
+	OF_DEVICES("sm", PERCENT, multiprocessors,
+		   "mean time in which multiprocessors of GPUs had work, where they count it"),
+	OF_DEVICES("tensor", PERCENT, tensor_cores, "the same of tensor cores"),
+	OF_DEVICES("dram", PERCENT, bandwidth,
+		   "mean used bandwidth of the memory of GPUs, where they count it"),
 	OF_CALLS("launches", COUNT, launches, "launches of kernels, with --gpu-calls"),
 	OF_CALLS("copies", COUNT, copies, "copies to, from and on GPUs, with --gpu-calls"),
 	OF_CALLS("copied", BYTES, copied, "bytes of those copies"),
