@@ -53,6 +53,12 @@ static void put_name(struct writing *writing, uint32_t text)
 			 string_pool_get(writing->measurement->names->texts, text));
 }
 
+/* What is kept of allocations is below 0 in slices that free what others allocated. */
+static bool is_signed(uint32_t level)
+{
+	return level == DIFF_GPU_KEPT;
+}
+
 static void put_series(struct writing *writing, const struct diff_series *series)
 {
 	uint32_t before = 0;
@@ -71,7 +77,10 @@ static void put_series(struct writing *writing, const struct diff_series *series
 	packed_bytes_add_number(&writing->bytes, series->values.count);
 	array_foreach(&series->values, value) {
 		packed_bytes_add_number(&writing->bytes, value->slice - before);
-		packed_bytes_add_number(&writing->bytes, (uint64_t)llround(value->value));
+		packed_bytes_add_number(&writing->bytes,
+					is_signed(series->key.level)
+						? packed_from_signed(llround(value->value))
+						: (uint64_t)llround(value->value));
 		packed_bytes_add_number(&writing->bytes, (uint64_t)llround(value->count));
 		before = value->slice;
 	}
@@ -265,7 +274,9 @@ static bool get_values(struct reading *reading, const struct diff_key *key)
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t step = packed_reader_number(&reading->bytes);
-		double value = (double)packed_reader_number(&reading->bytes);
+		uint64_t number = packed_reader_number(&reading->bytes);
+		double value =
+			is_signed(key->level) ? (double)packed_to_signed(number) : (double)number;
 		double events = (double)packed_reader_number(&reading->bytes);
 
 		if (reading->bytes.failed || step >= reading->slice_count || (i && !step))

@@ -192,18 +192,26 @@ const char *diff_words_level(uint32_t level)
 	return words[level];
 }
 
+static const char *plural_of(uint32_t level)
+{
+	static const char *const words[DIFF_LEVELS] = {
+		[DIFF_PROCESS] = "processes",
+		[DIFF_CONTAINER] = "containers",
+		[DIFF_LOCK] = "locks",
+		[DIFF_PLACE] = "places",
+	};
+
+	return words[level]		     ? words[level]
+	       : diff_level_is_region(level) ? "regions"
+	       : diff_level_is_gpu(level)    ? "GPU calls"
+					     : "functions";
+}
+
 char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t level)
 {
-	const char *plural = level == DIFF_PROCESS	   ? "processes"
-			     : level == DIFF_CONTAINER	   ? "containers"
-			     : diff_level_is_region(level) ? "regions"
-			     : level == DIFF_LOCK	   ? "locks"
-			     : level == DIFF_PLACE	   ? "places"
-			     : diff_level_is_gpu(level)	   ? "GPU calls"
-							   : "functions";
 	char number[HUMAN_SIZE];
 
-	snprintf(text, DIFF_WORDS_SIZE, "%s", human_counted(number, count, plural));
+	snprintf(text, DIFF_WORDS_SIZE, "%s", human_counted(number, count, plural_of(level)));
 	return text;
 }
 

@@ -29,25 +29,40 @@ static bool add(struct measurement *measurement, enum diff_level level, const ch
 }
 
 /* Handles and addresses of kernels without a name are others in the next run. */
-static const char *kernel_name(const char *kernel)
+static void name_kernel(char *text, size_t size, const char *kernel)
 {
 	static const char *const places[] = {"[kernel 0x", "[kernel at 0x"};
+	char *handle;
+
+	snprintf(text, size, "%s", kernel);
+	handle = strstr(text, "... [0x");
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (strncmp(kernel, places[i], strlen(places[i])) == 0)
-			return "[kernels without a name]";
-	return kernel;
+			snprintf(text, size, "[kernels without a name]");
+	/* Behind a name that is cut. */
+	if (handle)
+		handle[3] = '\0';
+}
+
+/* A side without any kernel, copy or wait has none: it can be compared. Times of kernels are there
+ * only where a library reports them. */
+static void measure_gpu_none(struct measurement *measurement)
+{
+	static const enum diff_level levels[] = {DIFF_GPU_LAUNCHES, DIFF_GPU_BLOCKS,
+						 DIFF_GPU_COPIED, DIFF_GPU_WAIT};
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
+		measurement->has_level[levels[i]] = true;
+	measurement->kinds_mask |= 1U << PKBPF_PROFILE_CALLS;
 }
 
 bool measure_gpu_call(struct measurement *measurement, const struct gpu_figures *figures)
 {
-	const char *kernel = kernel_name(figures->kernel);
+	char kernel[GPU_CALL_TEXT_SIZE];
 
-	/* A side without any kernel, copy or wait has none: it can be compared. */
-	for (int level = DIFF_GPU_LAUNCHES; level <= DIFF_GPU_WAIT; level++)
-		if (level != DIFF_GPU_ALLOCATED && level != DIFF_GPU_KEPT)
-			measurement->has_level[level] = true;
-	measurement->kinds_mask |= 1U << PKBPF_PROFILE_CALLS;
+	name_kernel(kernel, sizeof(kernel), figures->kernel);
+	measure_gpu_none(measurement);
 	if (strcmp(figures->group, gpu_group_name(PKBPF_GPU_LAUNCH)) == 0)
 		return add(measurement, DIFF_GPU_LAUNCHES, kernel, figures->calls) &&
 		       add(measurement, DIFF_GPU_BLOCKS, kernel, figures->blocks) &&
@@ -115,6 +130,8 @@ int measure_gpu(struct measurement *measurement, const struct profile *profile)
 	_cleanup_(function_table_free_cleanup) struct function_table *functions = NULL;
 	bool added = true;
 
+	if (profile_info_read(profile)->gpu_calls_ns)
+		measure_gpu_none(measurement);
 	if (!list->items.count)
 		return 0;
 	functions = function_table_new(profile, &(struct function_table_options){.merge = true});

@@ -231,7 +231,7 @@ static struct series_sum sum_of(const struct measurement *measurement, enum diff
 
 /* CPU time of functions is that of their samples; the kernel's account has the time of all. So that
  * no part is larger than all of it, functions get their share of that account. Where samples are
- * missing by more than chance they stay what they are. */
+ * missing by more than chance, or processes are, they stay what they are. */
 static void fit_samples(struct measurement *measurement)
 {
 	struct series_sum all = sum_of(measurement, DIFF_ALL);
@@ -239,7 +239,7 @@ static void fit_samples(struct measurement *measurement)
 
 	/* An account that is made of samples has them counted. */
 	if (all.value <= 0 || all.count > 0 || stacks.value <= 0 || stacks.count <= 0 ||
-	    all.value / stacks.value > 1 + CHANCE_SIGMAS / sqrt(stacks.count))
+	    fabs(log(all.value / stacks.value)) > log1p(CHANCE_SIGMAS / sqrt(stacks.count)))
 		return;
 	array_foreach(&measurement->series, series)
 		if (series->key.kind == PKBPF_PROFILE_CPU &&

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/baseline.h"
 #include "diff/diff_condition.h"
 #include "diff/diff_format.h"
 #include "diff/measure_gpu.h"
@@ -37,6 +38,8 @@ static int setup(void **state)
 				 .calls = (side + 1) * 1000 + i, .blocks = (side + 1) * 8000 + i},
 				{"launch", "cuLaunchKernel", "[kernel 0x7f00]", "",
 				 .calls = 5 + side},
+				{"launch", "cuLaunchKernel",
+				 side ? "cut... [0x7f01]" : "cut... [0x5502]", "", .calls = 9},
 				{"copy", "cudaMemcpy", "", "host to device", .calls = 3,
 				 .bytes = 3 * MIB + i},
 				{"wait", "cudaDeviceSynchronize", "", "", .calls = 2,
@@ -97,7 +100,33 @@ static void kernels_and_waits_are_compared(void **state)
 	assert_int_equal(copied->verdict, DIFF_SAME);
 	/* A handle is another one in each run. */
 	assert_true(row_of(DIFF_GPU_LAUNCHES, "[kernels without a name]")->sides[0].value > 4);
+	/* Handles differ between runs. */
+	assert_int_equal(row_of(DIFF_GPU_LAUNCHES, "cut...")->verdict, DIFF_SAME);
+	/* No library reported how long kernels took. */
+	assert_false(sides.items[DIFF_BASE].has_level[DIFF_GPU_KERNEL_TIME]);
 	(void)state;
+}
+
+static void a_baseline_keeps_what_a_later_slice_frees(void **state)
+{
+	struct diff_key key = {PKBPF_PROFILE_CALLS, DIFF_GPU_KEPT,
+			       string_pool_add(sides.names.texts, "keep")};
+	const struct diff_series *series;
+	struct measurement read;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_true(measurement_put(&sides.items[DIFF_BASE], &key, 0, 4096, 0));
+	assert_true(measurement_put(&sides.items[DIFF_BASE], &key, 1, -4096, 0));
+	assert_int_equal(baseline_write(&sides.items[DIFF_BASE], out), 0);
+	assert_int_equal(fclose(out), 0);
+	measurement_init(&read, &sides.names);
+	assert_int_equal(baseline_read(&read, text, size, NULL), 0);
+	series = measurement_find(&read, &key);
+	assert_float_equal(series->values.items[0].value, 4096, 0);
+	assert_float_equal(series->values.items[1].value, -4096, 0);
+	measurement_done(&read);
 }
 
 static void documents_have_their_units(void **state)
@@ -107,7 +136,7 @@ static void documents_have_their_units(void **state)
 	assert_has("Regions and calls: per second\n");
 	assert_has("launches");
 	assert_has("GPU wait");
-	assert_has("No significant change: 1 GPU call");
+	assert_has("No significant change: 2 GPU calls");
 	free(text);
 	write_as("json");
 	assert_has("\"level\": \"gpu_copied\"");
@@ -214,6 +243,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(kernels_and_waits_are_compared, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_baseline_keeps_what_a_later_slice_frees, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(documents_have_their_units, setup, teardown),
 		cmocka_unit_test_setup_teardown(conditions_name_them, setup, teardown),
 		cmocka_unit_test(allocations_are_of_their_callers),

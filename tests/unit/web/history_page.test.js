@@ -53,13 +53,14 @@ const key = page.rankLanes(windows, known)[0].key;
 assert(Math.abs(page.scaleOf(key, windows, "process") - .9) < 1e-9);
 assert.equal(page.scaleOf(key, windows, "thread"), 1);
 assert.equal(page.scaleOf("none", windows, "process"), 1);
-assert.equal(page.isDrawn(4), false);
-view.lanes = "thread";
 assert.equal(page.isDrawn(4), true);
+assert.equal(page.isDrawn(5), false);
+view.lanes = "thread";
+assert.equal(page.isDrawn(5), true);
 assert.equal(page.laneTitle({name: "worker", pid: 1, tid: 2}), "worker 2");
 assert.equal(page.laneTitle({name: "", container: ""}), "no container");
-assert.equal(page.wordsOf([1e9, 0, 5e8, 0, 0, 0, 0]), "on-CPU 1 s, disk wait 0.5 s");
-assert.equal(page.wordsOf([0, 0, 0, 0, 0, 0, 0]), "nothing");
+assert.equal(page.wordsOf([1e9, 0, 5e8, 0, 2e9, 0, 0, 0]), "on-CPU 1 s, disk wait 0.5 s, GPU wait 2 s");
+assert.equal(page.wordsOf([0, 0, 0, 0, 0, 0, 0, 0]), "nothing");
 
 /* A series goes on: what has left the picture is gone, what is new was nothing before. */
 const series = (begins, ...named) => ({figure: "cpu.share", windows: begins.map(begin => [begin, begin + 10]), machine_busy_percent: begins.map(begin => begin), left_out: begins.map(() => null), series: named.map(([name, ...values]) => ({name, values}))});

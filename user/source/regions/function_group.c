@@ -100,6 +100,20 @@ static int take_numbers(struct function *function, size_t first, size_t end,
 	return 0;
 }
 
+/* All of their numbers go with them. */
+static int end_entries(struct function_set *set, struct function_group *group)
+{
+	struct function *functions = set->functions.items + group->first;
+	struct site_numbers left = {0};
+	int err = 0;
+
+	for (size_t i = 0; i < group->count && !err; i++)
+		err = take_numbers(&functions[i], 0, 1, &left);
+	end_probes(set, group->entries, &left);
+	group->entries = NULL;
+	return err;
+}
+
 /* New probes on the returns of functions that are measured, then the old ones off: what is between
  * sees a return twice, of which the second ends nothing. */
 static int probe_returns(struct function_set *set, struct function_group *group)
@@ -122,6 +136,12 @@ static int probe_returns(struct function_set *set, struct function_group *group)
 	end_probes(set, group->returns, &left);
 	group->returns = probes;
 	region_sites_done(&sites);
+	/* Nothing may be entered that cannot be left. */
+	if (err < 0) {
+		end_entries(set, group);
+		for (size_t i = 0; i < group->count; i++)
+			functions[i].numbers.count = 0;
+	}
 	return err;
 }
 
@@ -129,15 +149,11 @@ static int probe_returns(struct function_set *set, struct function_group *group)
 static int probe_entries(struct function_set *set, struct function_group *group)
 {
 	struct function *functions = set->functions.items + group->first;
-	struct site_numbers left = {0};
 	struct region_sites sites = {0};
 	int err = 0;
 
 	group->entries_change = false;
-	for (size_t i = 0; i < group->count && !err; i++)
-		err = take_numbers(&functions[i], 0, 1, &left);
-	end_probes(set, group->entries, &left);
-	group->entries = NULL;
+	err = end_entries(set, group);
 	for (size_t i = 0; i < group->count && !err; i++) {
 		if (functions[i].state == FUNCTION_LET_GO)
 			functions[i].numbers.count = 0;
@@ -213,6 +229,8 @@ void function_group_change(struct function_set *set, struct function_group *grou
 
 	if (group->returns_change)
 		err = probe_returns(set, group);
+	if (err < 0)
+		say_missed(set, group, rows, row_count);
 	if (group->entries_change) {
 		int entries = probe_entries(set, group);
 
