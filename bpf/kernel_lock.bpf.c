@@ -49,7 +49,28 @@ struct {
 	__uint(value_size, PKBPF_KERNEL_LOCK_FRAMES * sizeof(__u64));
 } kernel_lock_stacks SEC(".maps");
 
+/* Is one of the programs at work on this CPU? The maps have locks, too: of these nothing is
+ * followed, or a program would wait for what it holds itself (kernels before 6.1 do not prevent
+ * it). */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} kernel_lock_busy SEC(".maps");
+
 static __u32 kernel_lock_next;
+
+/* NULL: it is. Else to be set to 0. */
+static __always_inline __u32 *enter(void)
+{
+	__u32 zero = 0, *busy = bpf_map_lookup_elem(&kernel_lock_busy, &zero);
+
+	if (!busy || *busy)
+		return NULL;
+	*busy = 1;
+	return busy;
+}
 
 struct rw_semaphore___lock {
 	long owner;
@@ -101,14 +122,23 @@ int BPF_PROG(kernel_lock_begin, void *lock, unsigned int flags)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), begun;
 	struct pkbpf_kernel_lock_wait wait = {.lock = (__u64)lock, .tid = (__u32)pid_tgid};
+	__u32 *busy;
 
 	/* Idle tasks wait for nobody. */
 	if (!pid_tgid || !offcpu_control.start_ns || offcpu_control.end_ns ||
 	    !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
+	busy = enter();
+	if (!busy)
+		return 0;
 	begun = (bpf_ktime_get_ns() & ~(__u64)PKBPF_KERNEL_LOCK_FLAGS) |
 		(flags & PKBPF_KERNEL_LOCK_FLAGS);
-	bpf_map_update_elem(&kernel_lock_waits, &wait, &begun, BPF_NOEXIST);
+	/* Of a wait with an end that was not seen, the start is of no use. */
+	if (bpf_map_update_elem(&kernel_lock_waits, &wait, &begun,
+				flags & PKBPF_KERNEL_LOCK_MUTEX ? BPF_NOEXIST : BPF_ANY) &&
+	    !(flags & PKBPF_KERNEL_LOCK_MUTEX))
+		counter_add(PKBPF_COUNTER_LOCK_TABLE_FULL, 1);
+	*busy = 0;
 	return 0;
 }
 
@@ -124,27 +154,25 @@ static __always_inline void add_wait(struct pkbpf_lock_row *row, __u64 ns)
 		__sync_fetch_and_add(&row->buckets[bucket], 1);
 }
 
-SEC("?tp_btf/contention_end")
-int BPF_PROG(kernel_lock_end, void *lock, int result)
+static __always_inline void end_wait(void *ctx, const struct pkbpf_kernel_lock_wait *wait,
+				     __u64 pid_tgid)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), *begun, since_ns, now_ns;
-	struct pkbpf_kernel_lock_wait wait = {.lock = (__u64)lock, .tid = (__u32)pid_tgid};
+	__u64 *begun = bpf_map_lookup_elem(&kernel_lock_waits, wait), since_ns, now_ns;
 	struct pkbpf_kernel_lock_key key = {};
 	struct pkbpf_lock_row *row;
 	__u32 flags, index;
 	long stack;
 
-	begun = bpf_map_lookup_elem(&kernel_lock_waits, &wait);
 	if (!begun)
-		return 0;
+		return;
 	since_ns = *begun;
 	flags = since_ns & PKBPF_KERNEL_LOCK_FLAGS;
-	bpf_map_delete_elem(&kernel_lock_waits, &wait);
+	bpf_map_delete_elem(&kernel_lock_waits, wait);
 	now_ns = bpf_ktime_get_ns();
 	if (offcpu_control.end_ns && now_ns > offcpu_control.end_ns)
 		now_ns = offcpu_control.end_ns;
 	stack = bpf_get_stackid(ctx, &kernel_lock_stacks, TRACEPOINT_FRAMES);
-	key.lock = (__u64)lock;
+	key.lock = wait->lock;
 	key.pid = pid_tgid >> 32;
 	key.stack = stack < 0 ? PKBPF_KERNEL_LOCK_NO_STACK : (__u32)stack;
 	index = row_of(&key, flags);
@@ -153,5 +181,18 @@ int BPF_PROG(kernel_lock_end, void *lock, int result)
 		add_wait(row, now_ns > since_ns ? now_ns - since_ns : 0);
 	else
 		counter_add(PKBPF_COUNTER_LOCK_TABLE_FULL, 1);
+}
+
+SEC("?tp_btf/contention_end")
+int BPF_PROG(kernel_lock_end, void *lock, int result)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct pkbpf_kernel_lock_wait wait = {.lock = (__u64)lock, .tid = (__u32)pid_tgid};
+	__u32 *busy = enter();
+
+	if (!busy)
+		return 0;
+	end_wait(ctx, &wait, pid_tgid);
+	*busy = 0;
 	return 0;
 }

@@ -94,6 +94,9 @@ static __noinline int lock_end(__u32 slot, __u64 now_ns)
 	locks->span_ns = now_ns > row->since_ns ? now_ns - row->since_ns : 0;
 	locks->part = lock_account(index, now_ns);
 	locks->waits = 0;
+	/* Of the others the highest is not known: that understates inversions. */
+	if (locks->priority <= row->priority)
+		row->priority = 0;
 	if (waiters)
 		__sync_fetch_and_add(&row->waiters, -1);
 	/* After a time-out the holder is the same. A thread that runs long after it may have been

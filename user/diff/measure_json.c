@@ -181,7 +181,8 @@ static bool add_lock_wait(struct measurement *measurement, enum diff_level level
 static bool add_locks(struct measurement *measurement, const json_t *report)
 {
 	const json_t *lock, *locks = json_object_get(json_object_get(report, "locks"), "locks");
-	bool added = true;
+	bool added = add_lock_wait(measurement, DIFF_ALL, "",
+				   number_of(json_object_get(report, "locks"), "wait_ns"));
 	size_t i;
 
 	if (json_is_array(locks))
@@ -194,8 +195,7 @@ static bool add_locks(struct measurement *measurement, const json_t *report)
 		added = added &&
 			measure_lock(measurement, *symbol ? symbol : text_of(lock, "name"),
 				     wait_ns) &&
-			add_lock_wait(measurement, DIFF_PROCESS, text_of(lock, "comm"), wait_ns) &&
-			add_lock_wait(measurement, DIFF_ALL, "", wait_ns);
+			add_lock_wait(measurement, DIFF_PROCESS, text_of(lock, "comm"), wait_ns);
 	}
 	return added;
 }

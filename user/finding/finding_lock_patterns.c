@@ -101,28 +101,29 @@ static const char *say_starved(struct finding *finding, const struct lock_view *
 	    finding_percent((double)view->write_ns, (double)lock->wait_ns) < WRITERS_PERCENT ||
 	    percent_of_state(view, PKBPF_LOCK_UNKNOWN) < READERS_PERCENT)
 		return NULL;
-	finding_say(finding->by, "; writers starve behind readers: %s a wait",
+	finding_say(finding->by,
+		    "; writers starve behind readers, or holders that are not known: %s a wait",
 		    human_time(time, mean_ns));
 	return "prefer writers (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP), or read for a "
 	       "shorter time under it";
 }
 
-/* Who waits for a lock takes it, one after the other: a hold is no longer than the interval
- * divided by the waits. */
+/* Threads that wait for a mutex take it, one after the other: on average a hold is no longer than
+ * the interval divided by the waits, unless these time out. Of other words in memory one release
+ * may end many waits. */
 static const char *say_convoy(struct finding *finding, const struct lock_view *view,
 			      uint64_t interval_ns)
 {
 	const struct lock *lock = view->lock;
 	double waiters = interval_ns ? (double)lock->wait_ns / (double)interval_ns : 0;
-	char time[HUMAN_SIZE];
+	char count[HUMAN_SIZE];
 
-	if (lock->class == PKBPF_LOCK_RWLOCK || waiters < CONVOY_WAITERS ||
-	    lock->waits < CONVOY_WAITS || interval_ns / lock->waits > CONVOY_HOLD_NS)
+	if (lock->class == PKBPF_LOCK_RWLOCK || lock->class == PKBPF_LOCK_WORD ||
+	    waiters < CONVOY_WAITERS || lock->waits < CONVOY_WAITS ||
+	    interval_ns / lock->waits > CONVOY_HOLD_NS)
 		return NULL;
-	finding_say(finding->by,
-		    "; a convoy: %.1f threads wait for it on average, although it is held for %s "
-		    "at most on average",
-		    waiters, human_time(time, interval_ns / lock->waits));
+	finding_say(finding->by, "; a convoy: %.1f threads wait for it on average, %s times in all",
+		    waiters, human_count(count, lock->waits));
 	return "take it less often, once for several pieces of work, or divide what it protects";
 }
 

@@ -269,7 +269,10 @@ static size_t check_all(struct checking *checking)
 		struct lock_figures alone = {.wall_ns = 0};
 		struct lock_figures *figures = is_any ? &alone : &together;
 
-		if (!is_meant(checking, view))
+		/* How many wait for a lock of the kernel at once is not measured. */
+		if (!is_meant(checking, view) ||
+		    (checking->condition->figure->value == waiters_of &&
+		     lock_is_of_kernel(view->lock)))
 			continue;
 		meant++;
 		add_lock(figures, view->lock);

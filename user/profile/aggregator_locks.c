@@ -15,7 +15,7 @@ static void name_lock(const struct aggregator *aggregator, const struct process 
 	/* Numbers of processes are used again. */
 	uint64_t key = hash_u64(process->start_ns) + process->id;
 
-	if (!lock->name[0] && lock->address)
+	if (!lock->name[0] && lock->address && lock->class < PKBPF_LOCK_KERNEL_MUTEX)
 		snprintf(lock->name, sizeof(lock->name), "%s",
 			 data_namer_name(aggregator->options.data_namer, key,
 					 process_table_mappings(aggregator->processes, process),

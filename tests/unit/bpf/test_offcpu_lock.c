@@ -260,6 +260,21 @@ static void the_highest_priority_of_those_that_wait_counts(void **state)
 	come(SECOND, 1400);
 }
 
+/* The next one of those that still wait is not known: no inversion is invented. */
+static void the_priority_of_a_waiter_that_has_left_counts_no_more(void **state)
+{
+	(void)state;
+	set_priority(FIRST, 120);
+	set_priority(SECOND, 120);
+	set_priority(THIRD, 100);
+	leave(SECOND, 1000, 2, mutex);
+	leave(THIRD, 1000, 2, mutex);
+	assert_int_equal(row()->priority, 101);
+	come(THIRD, 1100);
+	assert_int_equal(row()->priority, 0);
+	come(SECOND, 1200);
+}
+
 static __u32 *known_number(__u64 space, __u32 number)
 {
 	struct pkbpf_lock_tid key = {.space = space, .tid = number};
@@ -380,6 +395,8 @@ int main(void)
 			without_a_difference_of_priorities_it_waits_for_a_cpu, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_holder_that_has_inherited_the_priority_waits_for_a_cpu, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_priority_of_a_waiter_that_has_left_counts_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_highest_priority_of_those_that_wait_counts,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(numbers_of_threads_that_have_ended_are_forgotten,

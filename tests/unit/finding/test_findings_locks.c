@@ -164,8 +164,10 @@ static void writers_may_starve(void **state)
 	planted.class = PKBPF_LOCK_RWLOCK;
 	planted.lock_function = ACCOUNT_WRITE_LOCK;
 	planted.state = PKBPF_LOCK_UNKNOWN;
-	expect_pattern(&planted, "; writers starve behind readers: 100 ms a wait",
-		       "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
+	expect_pattern(
+		&planted,
+		"; writers starve behind readers, or holders that are not known: 100 ms a wait",
+		"PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP");
 	/* Readers wait, writers wait for a short time, or for a writer. */
 	planted.lock_function = ACCOUNT_READ_LOCK;
 	expect_none(&planted);
@@ -185,8 +187,7 @@ static void a_convoy_is_many_waits_for_short_holds(void **state)
 	planted.wait_ns = 45 * SECOND;
 	planted.waits = 200000;
 	expect_pattern(&planted,
-		       "; a convoy: 4.5 threads wait for it on average, although it is held for "
-		       "50.0 us at most on average",
+		       "; a convoy: 4.5 threads wait for it on average, 200,000 times in all",
 		       "take it less often");
 	/* Fewer that wait; longer holds. */
 	planted.wait_ns = 25 * SECOND;

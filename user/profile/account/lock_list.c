@@ -61,7 +61,7 @@ int64_t lock_list_add(struct lock_list *list, const struct lock *more)
 	if (number < 0)
 		return number;
 	lock = &list->locks.items[number];
-	if (!lock->name[0])
+	if (!lock->name[0] && lock->class != PKBPF_LOCK_OTHERS)
 		memcpy(lock->name, more->name, sizeof(lock->name));
 	if (!lock->comm[0])
 		memcpy(lock->comm, more->comm, sizeof(lock->comm));

@@ -38,7 +38,7 @@ void kernel_locks_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	struct bpf_map *const maps[] = {
 		skeleton->maps.kernel_lock_waits,  skeleton->maps.kernel_lock_rows,
 		skeleton->maps.kernel_lock_index,  skeleton->maps.kernel_lock_free,
-		skeleton->maps.kernel_lock_stacks,
+		skeleton->maps.kernel_lock_stacks, skeleton->maps.kernel_lock_busy,
 	};
 
 	bpf_program__set_autoload(skeleton->progs.kernel_lock_begin, wanted);
