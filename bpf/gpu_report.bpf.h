@@ -16,7 +16,7 @@ static __noinline int name_kernel(__u32 pid, __u64 address, __u64 name)
 
 	long length = bpf_probe_read_user_str(kernel.name, sizeof(kernel.name), (void *)name);
 
-	/* Nobody has touched that page yet, and this program must not wait for it. */
+	/* The page is not in memory yet, and this program must not wait for it. */
 	if (length < 0) {
 		kernel.unread = name;
 		gpu_unread_names++;
@@ -67,15 +67,21 @@ static __noinline int add_run(__u32 pid, const struct pkbpf_gpu_launch *launch, 
 	return 0;
 }
 
-/* A kernel of a graph has the stack of the graph's launch. Kernels with a row of their own are told
- * apart by where their name is. */
-static __noinline int find_launch(struct pkbpf_gpu_launch_key *key, struct pkbpf_gpu_launch *launch,
-				  __u32 own_pair, __u64 name)
+static __noinline bool find_launch(const struct pkbpf_gpu_launch_key *key,
+				   struct pkbpf_gpu_launch *launch)
 {
-	struct pkbpf_gpu_launch *known = bpf_map_lookup_elem(&gpu_launches, key);
+	const struct pkbpf_gpu_launch *known = bpf_map_lookup_elem(&gpu_launches, key);
 
 	if (known)
 		*launch = *known;
+	return known;
+}
+
+/* A kernel of a graph has the stack of the graph's launch, which others of the graph need, too.
+ * Kernels with a row of their own are distinguished by where their name is. */
+static __noinline int name_run(const struct pkbpf_gpu_launch_key *key,
+			       struct pkbpf_gpu_launch *launch, __u32 own_pair, __u64 name)
+{
 	if (own_pair) {
 		launch->pair = own_pair;
 		launch->detail = name;
@@ -112,15 +118,16 @@ static __always_inline void count_run(struct pt_regs *ctx, const struct pkbpf_gp
 	    end_ns < start_ns || end_ns - start_ns > PKBPF_GPU_RUN_MOST_NS)
 		return;
 	read_operand(ctx, &report->graph, &graph);
-	is_seen = bpf_map_lookup_elem(&gpu_launches, &key);
+	/* Looked for once: another thread may report the same number meanwhile. */
+	is_seen = find_launch(&key, &launch);
 	/* Libraries report from threads of their own, which need not be targets. */
 	if (!is_seen && !filter_current(key.pid, (__u32)pid_tgid))
 		return;
-	find_launch(&key, &launch,
-		    !is_seen	   ? report->unseen_pair
-		    : (__u32)graph ? report->graph_pair
-				   : 0,
-		    name);
+	name_run(&key, &launch,
+		 !is_seen	? report->unseen_pair
+		 : (__u32)graph ? report->graph_pair
+				: 0,
+		 name);
 	name_handle(key.pid, &launch, name);
 	add_run(key.pid, &launch, end_ns - start_ns);
 }
