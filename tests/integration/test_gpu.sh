@@ -132,6 +132,10 @@ asked /metrics '^pkbpf_alerts{rule="cold"} 0$' || fail "a rule that does not hol
 kill -TERM $server
 wait $server || fail "it ended with $?"
 cleanup() { kill $user; }
+for figure in 'gpu.util 20.0 %' 'gpu.temperature 65.0' 'gpu.sm 72.5 %' 'gpu.throttled 100 %'; do
+	"$pkbpf" query series --store store --figure "${figure%% *}" >out 2>said || fail "$figure: $(cat said)"
+	grep -q " ${figure#* }\$" out || fail "series of $figure: $(cat out)"
+done
 
 begin "a library that crashes, and one that is not there: the rest is whole"
 nvidia crashes -d 4 -o out.json >said 2>&1 || fail "status $?"

@@ -104,6 +104,7 @@ static struct gpu_device device_of(const struct gpu_reading *now, const struct g
 		add_level(&device.clock_mhz, now->clock_hz / HZ_PER_MHZ, ms);
 	if (now->known & GPU_HAS_THROTTLE) {
 		device.throttle_of_ms = ms;
+		device.throttled_ms = now->throttle ? ms : 0;
 		device.throttled_power_ms = now->throttle & GPU_THROTTLED_POWER ? ms : 0;
 		device.throttled_heat_ms = now->throttle & GPU_THROTTLED_HEAT ? ms : 0;
 		device.throttled_other_ms = now->throttle & GPU_THROTTLED_OTHER ? ms : 0;

@@ -170,6 +170,7 @@ static void devices_have_figures_of_the_run(void **state)
 		 .temperature_readings = 2,
 		 .throttled_power_ms = 40,
 		 .throttled_heat_ms = 30,
+		 .throttled_ms = 60, /* 10 of both */
 		 .throttle_of_ms = 80,
 		 .sm_permille = {700, 1},
 		 .dram_permille = {100, 1}},
@@ -191,7 +192,7 @@ static void devices_have_figures_of_the_run(void **state)
 		assert_int_equal(gpu_list_add_device(profile_gpus(*state), &devices[i]), i);
 	assert_true(figure_of("gpu.util", &is_known) == 20);
 	assert_true(figure_of("gpu.temperature", &is_known) == 61.5);
-	assert_true(figure_of("gpu.throttled", &is_known) == 50);
+	assert_true(figure_of("gpu.throttled", &is_known) == 75);
 	assert_true(figure_of("gpu.sm", &is_known) == 40);
 	assert_true(figure_of("gpu.dram", &is_known) == 10);
 	assert_true(is_known);

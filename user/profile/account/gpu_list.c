@@ -47,6 +47,7 @@ static void add_device(struct gpu_device *into, const struct gpu_device *more)
 	into->throttled_heat_ms += more->throttled_heat_ms;
 	into->throttled_other_ms += more->throttled_other_ms;
 	into->throttle_of_ms += more->throttle_of_ms;
+	into->throttled_ms += more->throttled_ms;
 	add_level(&into->sm_permille, &more->sm_permille);
 	add_level(&into->tensor_permille, &more->tensor_permille);
 	add_level(&into->dram_permille, &more->dram_permille);
@@ -155,9 +156,10 @@ bool gpu_list_throttled_percent(const struct gpu_list *list, double *ret_percent
 
 	*ret_percent = 0;
 	array_foreach(&list->devices, device) {
-		/* Several causes may be there at a time. */
-		uint64_t ms = larger(larger(device->throttled_power_ms, device->throttled_heat_ms),
-				     device->throttled_other_ms);
+		/* Recordings that say nothing of all causes together have the largest one. */
+		uint64_t one = larger(larger(device->throttled_power_ms, device->throttled_heat_ms),
+				      device->throttled_other_ms);
+		uint64_t ms = larger(device->throttled_ms, one);
 		double percent;
 
 		if (!device->throttle_of_ms)
@@ -244,8 +246,9 @@ static const struct recorded_column device_columns[] = {
 	COLUMN(NUMBER, 32, struct gpu_device, nvlink_tx_kib.ms),
 	COLUMN(NUMBER, 33, struct gpu_device, nvlink_rx_kib.sum),
 	COLUMN(NUMBER, 34, struct gpu_device, nvlink_rx_kib.ms),
+	COLUMN(NUMBER, 35, struct gpu_device, throttled_ms),
 };
-ALL_MEMBERS(struct gpu_device, 512);
+ALL_MEMBERS(struct gpu_device, 520);
 
 static const struct recorded_column process_columns[] = {
 	COLUMN(PID, 1, struct gpu_process, pid),

@@ -30,7 +30,9 @@ struct gpu_device {
 	uint64_t energy_uj, energy_ns;
 	uint64_t millicelsius, temperature_readings; /* the highest */
 	struct gpu_level clock_mhz;
+	/* Several causes may be there at a time; throttled_ms: of any. */
 	uint64_t throttled_power_ms, throttled_heat_ms, throttled_other_ms, throttle_of_ms;
+	uint64_t throttled_ms;
 	/* Time in which multiprocessors and tensor cores had work, used bandwidth of its memory;
 	 * KiB a second from and to it. */
 	struct gpu_level sm_permille, tensor_permille, dram_permille;
