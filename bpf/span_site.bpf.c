@@ -13,13 +13,27 @@
 /* The least that coroutines have. */
 #define COROUTINE_STACK_BYTES (16ULL << 10)
 
+/* Of the attributes of NVTX, as its headers have them: a text of bytes is read, no other kind. */
+#define NVTX_KIND_AT	32
+#define NVTX_MESSAGE_AT 40
+#define NVTX_ASCII	1
+
+static __always_inline bool read_nvtx_message(__u64 *address)
+{
+	__u64 record = *address, kind;
+
+	return read_memory(record + NVTX_KIND_AT, 4, &kind) && (__u32)kind == NVTX_ASCII &&
+	       read_memory(record + NVTX_MESSAGE_AT, 8, address) && *address;
+}
+
 /* A name in the program's memory, or the one of the site. */
 static __always_inline void read_site_name(struct pt_regs *ctx, struct pkbpf_span_stack *stack,
 					   const struct pkbpf_span_site *site)
 {
 	__u64 address;
 
-	if (read_operand(ctx, &site->value, &address) && address)
+	if (read_operand(ctx, &site->value, &address) && address &&
+	    (!site->value_is_record || read_nvtx_message(&address)))
 		read_name(stack, address);
 	else
 		take_name(stack, site);
@@ -70,7 +84,8 @@ static __noinline int site_enter(struct pt_regs *ctx, const struct pkbpf_span_si
 			id_begin(stack, id_of(site, id), 0);
 		return 0;
 	}
-	drop_unfinished(stack, site, PT_REGS_SP(ctx));
+	if (!site->nests)
+		drop_unfinished(stack, site, PT_REGS_SP(ctx));
 	if (stack->depth >= PKBPF_SPAN_DEPTH) {
 		stack->deeper++;
 		counter_add(PKBPF_COUNTER_REGION_TOO_DEEP, 1);

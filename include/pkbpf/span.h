@@ -187,9 +187,10 @@ struct pkbpf_span_site {
 	__u32 role;
 	__u32 pair; /* of the places that belong together; from 1 */
 	__u8 condition;
-	__u8 has_loop; /* CALL: the function jumps to where it begins */
-	__u8 reserved[2];
-	__s32 stack_bytes; /* CALL: from the stack pointer up to that of the function's start */
+	__u8 has_loop;	      /* CALL: the function jumps to where it begins */
+	__u8 nests;	      /* ENTER: one may begin where another one has not ended */
+	__u8 value_is_record; /* `value` is the address of a record of NVTX, which has the name */
+	__s32 stack_bytes;    /* CALL: from the stack pointer up to that of the function's start */
 	/* ENTER, BEGIN: where the name is, NONE: `name` is it. RETURN: the jump's target */
 	struct pkbpf_span_operand value;
 	struct pkbpf_span_operand id;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
 # Regions of NVTX and ITT, which a library of ours hands on in commands that pkbpf starts: exact counts, programs as before.
+# And of NVTX 2 in programs that run.
 # usage: test_injected_regions.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -65,6 +66,33 @@ if [ "$(uname -m)" = x86_64 ]; then
 		"$pkbpf" --region "$text" -d 0.1 >said 2>&1
 		[ $? = 2 ] || fail "--region $text is accepted"
 	done
+else
+	not_checked "x86-64 only"
+fi
+
+begin "NVTX 2, of a library, in a program that runs already"
+if [ "$(uname -m)" = x86_64 ]; then
+	python3 "$here/workload/nvtx_ranges.py" "$workloads/libnvToolsExt.so.1" "$PWD/go" 50 >ranges &
+	program=$!
+	wait_until 60 grep -qs ready ranges || give_up "the program has not begun"
+	"$pkbpf" -v -e offcpu --regions -p $program -o ranges.json >watched 2>said &
+	wait_until 60 grep -q "watching the regions of .*libnvToolsExt" said || fail "not watched"
+	wait_until 60 profiling said
+	: >go
+	wait $program
+	wait
+	checker - <<-'CHECK'
+	import json
+	from checks import check
+	report = json.load(open("ranges.json"))
+	names, tree = {r["name"]: r for r in report["regions_by_name"]}, report["regions"]
+	# What is wide has the interface's name.
+	for name in "train_step", "load", "layer", "nvtx":
+	    check(names.get(name, {}).get("count") == 50, f"{name}: {names.get(name, {}).get('count')} of 50")
+	check(names["load"]["sleep_ns"] >= 50e6, f"load slept for {names['load']['sleep_ns'] / 1e6:.1f} ms")
+	parents = {r["name"]: tree[r["parent"]]["name"] for r in tree if r.get("parent") is not None}
+	check(parents == {"load": "train_step", "layer": "train_step", "nvtx": "layer"}, f"nested as {parents}")
+	CHECK
 else
 	not_checked "x86-64 only"
 fi

@@ -36,6 +36,28 @@ __attribute__((noinline)) int region_sites_last(int value)
 	return value - 1;
 }
 
+int nvtxRangePushA(const char *message);
+int nvtxDomainRangePushEx(const void *domain, const void *attributes);
+int nvtxRangePop(void);
+
+/* Functions of NVTX 2, as its library has them. */
+__attribute__((noinline)) int nvtxRangePushA(const char *message)
+{
+	result = !message;
+	return result;
+}
+
+__attribute__((noinline)) int nvtxDomainRangePushEx(const void *domain, const void *attributes)
+{
+	result = domain == attributes;
+	return result;
+}
+
+__attribute__((noinline)) int nvtxRangePop(void)
+{
+	return ++result;
+}
+
 static void find(const struct region_pairs *pairs, const char *path, struct region_sites *sites)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -264,6 +286,47 @@ static void arguments_are_read_where_callers_put_them(void **state)
 	}
 }
 
+/* By its file's name alone, also where a package has changed it. A pair that no option names. */
+static void functions_of_nvtx_mark_regions_that_nest(void **state)
+{
+	static const char *const paths[] = {"/usr/lib/libnvToolsExt.so.1",
+					    "/opt/torch/lib/libnvToolsExt-847d78f2.so.1"};
+	struct usdt_pair pair = {
+		.region = "other", .provider = "unit_shop", .begin = "no", .ends = {"none"}};
+
+	nvtxRangePushA("step");
+	nvtxDomainRangePushEx(NULL, "attributes");
+	nvtxRangePop();
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct pkbpf_span_site *found[3];
+		struct region_sites sites;
+		size_t count = 0;
+
+		find_pair(&pair, paths[i], &sites);
+		array_foreach(&sites.items, site) {
+			if (site->role != REGION_SITE)
+				continue;
+			assert_true(count < ARRAY_SIZE(found));
+			assert_true(site->is_stepped != site->is_emulated);
+			found[count++] = &site->description;
+		}
+		assert_int_equal(count, 3);
+		assert_int_equal(found[0]->role, PKBPF_SITE_ENTER);
+		assert_int_equal(found[0]->value.word, offsetof(struct user_regs_struct, rdi) / 8);
+		assert_false(found[0]->value_is_record);
+		assert_int_equal(found[1]->role, PKBPF_SITE_ENTER);
+		assert_int_equal(found[1]->value.word, offsetof(struct user_regs_struct, rsi) / 8);
+		assert_true(found[1]->value_is_record);
+		assert_int_equal(found[2]->role, PKBPF_SITE_LEAVE);
+		for (size_t j = 0; j < count; j++) {
+			assert_int_equal(found[j]->pair, 2);
+			assert_true(found[j]->nests);
+			assert_string_equal(found[j]->name, "nvtx");
+		}
+		region_sites_done(&sites);
+	}
+}
+
 #endif
 
 int main(void)
@@ -275,6 +338,7 @@ int main(void)
 		cmocka_unit_test(probes_on_other_instructions_are_refused),
 		cmocka_unit_test(calls_of_two_functions_begin_and_end_a_region),
 		cmocka_unit_test(functions_of_other_files_are_left_alone),
+		cmocka_unit_test(functions_of_nvtx_mark_regions_that_nest),
 		cmocka_unit_test(arguments_are_read_where_callers_put_them),
 #endif
 	};

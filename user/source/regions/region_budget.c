@@ -151,23 +151,26 @@ static uint64_t take_hits(struct region_budget *budget, uint64_t number)
 				   __ATOMIC_RELAXED);
 }
 
-/* Of pairs; the kernel emulates all instructions that are probed here. */
-static uint64_t take_hits_of(struct region_budget *budget, const struct region_sites *sites)
+/* Of pairs; the kernel emulates the instructions that are probed, but for functions. */
+static uint64_t take_cost_of(struct region_budget *budget, const struct region_sites *sites)
 {
-	uint64_t hits = 0;
+	const struct function_price *price = &budget->price;
+	uint64_t cost_ns = 0;
 
 	array_foreach(&sites->items, site)
 		if (site->role == REGION_SITE)
-			hits += take_hits(budget, site->cookie);
-	return hits;
+			cost_ns += take_hits(budget, site->cookie) *
+				   ((site->is_stepped ? price->stepped_ns : price->emulated_ns) +
+				    price->program_ns);
+	return cost_ns;
 }
 
 static void add_cost(struct region_budget *budget, struct budget_file *file)
 {
-	uint64_t hits = take_hits(budget, file->number) + take_hits_of(budget, &file->begins) +
-			take_hits_of(budget, &file->ends);
+	uint64_t hits = take_hits(budget, file->number);
 
-	file->cost_ns += hits * (budget->price.emulated_ns + budget->price.program_ns);
+	file->cost_ns += hits * (budget->price.emulated_ns + budget->price.program_ns) +
+			 take_cost_of(budget, &file->begins) + take_cost_of(budget, &file->ends);
 }
 
 static uint64_t allowed_ns(const struct region_budget *budget, uint64_t length_ns)

@@ -18,6 +18,7 @@
 #include "python/python_builtin.h"
 #include "python/python_image.h"
 #include "source/regions/function_match.h"
+#include "source/regions/library_marks.h"
 
 #define PROVIDER "pkbpf"
 /* A file has one stub of each kind, or one in each of its parts that were linked apart. */
@@ -210,24 +211,40 @@ static struct pkbpf_span_operand argument_of(uint8_t number)
 		.kind = PKBPF_OPERAND_REGISTER, .size = 8, .word = words[number]};
 }
 
-static bool add_function_site(struct finding *finding, size_t number, enum usdt_role role,
-			      const struct matched_function *matched)
+/* ret_site: NULL if there is none. false: no more of them. */
+static bool add_entry(struct finding *finding, const struct matched_function *matched,
+		      bool with_argument, struct pkbpf_span_site **ret_site)
 {
-	const struct usdt_pair *pair = &finding->pairs->items.items[number];
 	size_t count = finding->sites->items.count;
-	bool by_id = pair->id != USDT_THREAD, go_on;
-	struct pkbpf_span_site *site;
+	struct region_site *item;
 	struct entry entry;
+	bool go_on;
 
-	if (!find_entry(finding->file, matched, by_id, &entry)) {
+	*ret_site = NULL;
+	if (!find_entry(finding->file, matched, with_argument, &entry)) {
 		finding->sites->refused_functions++;
 		return true;
 	}
 	go_on = add_site(finding, REGION_SITE, entry.address, 0);
 	if (finding->sites->items.count == count)
 		return go_on;
-	finding->sites->items.items[count].is_emulated = entry.is_emulated;
-	site = &finding->sites->items.items[count].description;
+	item = &finding->sites->items.items[count];
+	item->is_emulated = entry.is_emulated;
+	item->is_stepped = !entry.is_emulated;
+	*ret_site = &item->description;
+	return go_on;
+}
+
+static bool add_function_site(struct finding *finding, size_t number, enum usdt_role role,
+			      const struct matched_function *matched)
+{
+	const struct usdt_pair *pair = &finding->pairs->items.items[number];
+	bool by_id = pair->id != USDT_THREAD;
+	struct pkbpf_span_site *site;
+	bool go_on = add_entry(finding, matched, by_id, &site);
+
+	if (!site)
+		return go_on;
 	site->pair = (uint32_t)number + 1;
 	snprintf(site->name, sizeof(site->name), "%s", pair->region);
 	site->role = role == USDT_BEGIN ? by_id ? PKBPF_SITE_BEGIN : PKBPF_SITE_ENTER
@@ -236,6 +253,45 @@ static bool add_function_site(struct finding *finding, size_t number, enum usdt_
 	if (by_id)
 		site->id = argument_of(pair->id);
 	return go_on;
+}
+
+/* All of a library are one pair, behind those of the user. */
+static bool add_library_mark(struct finding *finding, const struct library_mark *mark,
+			     const struct matched_function *matched)
+{
+	struct pkbpf_span_site *site;
+	bool go_on = add_entry(finding, matched, true, &site);
+
+	if (!site)
+		return go_on;
+	site->pair = (uint32_t)finding->pairs->items.count + 1;
+	site->role = mark->role;
+	site->nests = true;
+	snprintf(site->name, sizeof(site->name), "%s", mark->region);
+	if (mark->role == PKBPF_SITE_ENTER) {
+		site->value = argument_of(mark->name_argument);
+		site->value_is_record = mark->has_attributes;
+	}
+	return go_on;
+}
+
+static int find_library_marks(struct finding *finding, const char *path)
+{
+	const struct library_mark *mark;
+	int err = 0;
+
+	for (size_t i = 0; (mark = library_mark_at(i)) && !err; i++) {
+		struct matched_functions matches = {0};
+
+		if (!function_pattern_has_file(&mark->pattern, path))
+			continue;
+		err = function_match(finding->file, path, &mark->pattern, &matches);
+		for (size_t j = 0; j < matches.items.count && !err; j++)
+			if (!add_library_mark(finding, mark, &matches.items.items[j]))
+				break;
+		matched_functions_done(&matches);
+	}
+	return err;
 }
 
 static int add_functions(struct finding *finding, const char *path, size_t number,
@@ -272,6 +328,13 @@ static int find_function_pairs(struct finding *finding, const char *path)
 }
 #else
 static int find_function_pairs(struct finding *finding, const char *path)
+{
+	(void)finding;
+	(void)path;
+	return 0;
+}
+
+static int find_library_marks(struct finding *finding, const char *path)
 {
 	(void)finding;
 	(void)path;
@@ -319,6 +382,7 @@ int region_sites_find(const struct elf_file *file, const char *path,
 	elf_functions_done(&finding.functions);
 	err = err == -EBADMSG || err == -EFBIG || err == -ENODATA || err == -EOPNOTSUPP ? 0 : err;
 	err = err ? err : find_function_pairs(&finding, path);
+	err = err ? err : find_library_marks(&finding, path);
 	err = err ? err : find_python(&finding, path);
 	return finding.failed ? -ENOMEM : err;
 }

@@ -31,6 +31,7 @@ struct region_site {
 	struct pkbpf_span_site description; /* REGION_SITE */
 	uint64_t cookie;		    /* number of the description */
 	bool is_emulated; /* of a pair of functions: the kernel need not step over it */
+	bool is_stepped;  /* of functions: it has to */
 };
 
 struct region_sites {

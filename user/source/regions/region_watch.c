@@ -71,8 +71,8 @@ static void watch_marks(struct source *source, int fd, const char *path, uint32_
 			    sites->refused, path);
 	if (sites->refused_functions)
 		log_warning(log,
-			    "%u functions of --region in %s are not watched: probes on their first "
-			    "instructions may break the program",
+			    "%u functions in %s that mark regions are not watched: probes on their "
+			    "first instructions may break the program",
 			    sites->refused_functions, path);
 	if (sites->shadowed)
 		log_warning(log,
