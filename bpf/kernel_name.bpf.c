@@ -17,3 +17,15 @@ int name_kernel_address(void *ctx)
 		       ? 0
 		       : 1;
 }
+
+/* The other way round, for the kernel's image: `text` is a function's name. Linux 5.16. */
+SEC("syscall")
+int find_kernel_function(void *ctx)
+{
+	__u64 address = 0;
+
+	if (bpf_kallsyms_lookup_name(kernel_name.text, sizeof(kernel_name.text), 0, &address))
+		return 1;
+	kernel_name.address = address;
+	return 0;
+}

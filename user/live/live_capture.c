@@ -17,6 +17,7 @@
 #include "symbol/elf/data_namer.h"
 #include "symbol/elf/debuginfod.h"
 #include "symbol/jit/code_history.h"
+#include "symbol/kernel/kernel.h"
 
 /* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
@@ -56,6 +57,29 @@ static bool is_followed(void *context, uint32_t pid)
 static int take_own_code(void *context, uint64_t start, uint64_t length)
 {
 	return own_code_add(context, start, length);
+}
+
+/* The kernel writes records of mappings, names and processes for us, in the programs that cause
+ * them. Without memory, frames of our programs have the kernel's names. */
+static void find_own_code(struct live_capture *live)
+{
+	static const char *const writers[] = {"perf_event_mmap",
+					      "perf_event_comm",
+					      "perf_event_fork",
+					      "perf_event_task",
+					      "perf_iterate_sb.constprop.0",
+					      "perf_iterate_sb"};
+
+	session_each_code(live->session, take_own_code, &live->own_code);
+	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
+		uint64_t address, start, size;
+		char text[256];
+
+		if (session_find_kernel_function(live->session, writers[i], &address) &&
+		    session_name_kernel_address(live->session, address, text, sizeof(text)) &&
+		    kernel_text_range(text, address, &start, &size))
+			own_code_add(&live->own_code, start, size);
+	}
 }
 
 static struct aggregator_options choose_bounds(struct live_capture *live)
@@ -184,8 +208,7 @@ static int start_session(struct live_capture *live, struct error *error)
 		return err;
 	log_info(log, "BPF programs loaded after %.1f ms",
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
-	/* Without memory, frames of our programs have the kernel's names. */
-	session_each_code(live->session, take_own_code, &live->own_code);
+	find_own_code(live);
 	err = session_start(live->session, &live->sink, error);
 	return err < 0 ? err : source_set_attach(live->sources, error);
 }

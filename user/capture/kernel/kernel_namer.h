@@ -16,5 +16,8 @@ void kernel_namer_configure(struct pkbpf_bpf *skeleton, bool wanted);
  * when it has no symbol. Only after load. false: not supported by this kernel. One caller at a
  * time. */
 bool kernel_namer_ask(struct pkbpf_bpf *skeleton, uint64_t address, char *text, size_t size);
+/* Where the kernel's image has the function of this name (Linux 5.16). Only after load. false: it
+ * has none, or cannot be asked. One caller at a time. */
+bool kernel_namer_find(struct pkbpf_bpf *skeleton, const char *function, uint64_t *ret_address);
 
 #endif

@@ -288,6 +288,12 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 	return kernel_namer_ask(session->skeleton, address, text, size);
 }
 
+bool session_find_kernel_function(struct session *session, const char *function,
+				  uint64_t *ret_address)
+{
+	return kernel_namer_find(session->skeleton, function, ret_address);
+}
+
 int session_each_code(const struct session *session,
 		      int (*take)(void *context, uint64_t start, uint64_t length), void *context)
 {

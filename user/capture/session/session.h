@@ -115,6 +115,9 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
  * this kernel. */
 bool session_name_kernel_address(struct session *session, uint64_t address, char *text,
 				 size_t size);
+/* Where the kernel has a function, see capture/kernel/kernel_namer.h. */
+bool session_find_kernel_function(struct session *session, const char *function,
+				  uint64_t *ret_address);
 /* The recent overhead of the BPF programs; number 0: unknown. */
 struct program_share session_program_share(const struct session *session);
 /* What the programs leave out from now on. */
