@@ -584,6 +584,7 @@ static __always_inline void set_limit(struct unwind_scratch *unwind, __u32 slot)
 									  : PKBPF_MAX_USER_FRAMES;
 	unwind->python_end = 0;
 	unwind->verified = 0;
+	unwind->stubs = 0;
 }
 
 static __always_inline void walk(struct sample_scratch *scratch, __u32 slot)

@@ -190,6 +190,7 @@ struct unwind_scratch {
 	__u32 python_count; /* words of the Python part; 0: none */
 	__u32 python_end;   /* why outer Python frames are missing; 0: they are not */
 	__u32 verified;	    /* guessed frames confirmed by V8's function or frame type */
+	__u32 stubs;	    /* guessed frames of V8's stubs inside of all confirmed ones */
 	__u64 kernel_sp;    /* kernel stack pointer at the event; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;

@@ -134,7 +134,8 @@ static __always_inline void read_scope(struct v8_scratch *v8, __u32 slot, __u64 
 }
 
 enum fill_result {
-	FILL_NO_SCRIPT,	 /* a function of V8 itself */
+	FILL_NOTHING,	 /* no function */
+	FILL_BUILTIN,	 /* a function of V8 itself: the native frame has its name */
 	FILL_UNREADABLE, /* now: a garbage collection may be under way */
 	FILL_FUNCTION,
 };
@@ -153,8 +154,10 @@ static __always_inline enum fill_result fill_record(struct v8_scratch *v8, __u32
 	script_type = v8_is_object(script) ? read_type(script) : 1;
 	if (!script_type)
 		return FILL_UNREADABLE;
-	if (type != v8->v8.shared_type || script_type != v8->v8.script_type)
-		return FILL_NO_SCRIPT;
+	if (type != v8->v8.shared_type)
+		return FILL_NOTHING;
+	if (script_type != v8->v8.script_type)
+		return FILL_BUILTIN;
 	record->header.size = sizeof(*record);
 	record->header.kind = PKBPF_EVENT_V8_FUNCTION;
 	record->header.flags = 0;
@@ -180,13 +183,20 @@ static __always_inline enum fill_result fill_record(struct v8_scratch *v8, __u32
 	return FILL_FUNCTION;
 }
 
+/* The frame that was left is one of V8's, and so are stubs inside of it. */
+static __always_inline void confirm_frames(struct unwind_scratch *unwind)
+{
+	unwind->verified += 1 + unwind->stubs;
+	unwind->stubs = 0;
+}
+
 __attribute__((noinline)) int v8_send_function(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
 	struct v8_scratch *v8 = v8_scratch_get(slot);
 	struct v8_function_set *set;
+	enum v8_function function = V8_NO_FUNCTION;
 	enum fill_result result;
-	bool is_function;
 	__u32 index;
 
 	if (!scratch || !v8)
@@ -194,23 +204,27 @@ __attribute__((noinline)) int v8_send_function(__u32 slot)
 	result = fill_record(v8, slot, scratch);
 	if (result == FILL_UNREADABLE)
 		return V8_NO_FUNCTION;
-	is_function = result == FILL_FUNCTION;
-	/* Wakes the reader at once: V8 may move the function before its lines are read. */
-	if (is_function && bpf_ringbuf_output(&sample_ring, &v8->record, sizeof(v8->record),
-					      BPF_RB_FORCE_WAKEUP)) {
-		counter_add(PKBPF_COUNTER_V8_FUNCTION_LOST, 1);
-		return V8_NO_FUNCTION;
-	}
-	if (is_function)
+	if (result == FILL_BUILTIN) {
+		function = V8_BUILTIN;
+		confirm_frames(&scratch->unwind);
+	} else if (result == FILL_FUNCTION) {
+		function = V8_KNOWN_FUNCTION;
+		/* Wakes the reader at once: V8 may move the function before its lines are read. */
+		if (bpf_ringbuf_output(&sample_ring, &v8->record, sizeof(v8->record),
+				       BPF_RB_FORCE_WAKEUP)) {
+			counter_add(PKBPF_COUNTER_V8_FUNCTION_LOST, 1);
+			return V8_NO_FUNCTION;
+		}
 		counter_add(PKBPF_COUNTER_V8_FUNCTIONS, 1);
+	}
 	index = v8->place >> (64 - V8_FUNCTION_SET_BITS);
 	set = bpf_map_lookup_elem(&v8_functions, &index);
 	if (set) {
 		if (set->first >> 32 != v8->entry >> 32)
 			set->second = set->first;
-		set->first = v8->entry | is_function;
+		set->first = v8->entry | function;
 	}
-	return is_function ? V8_KNOWN_FUNCTION : V8_NO_FUNCTION;
+	return function;
 }
 
 /* Identities repeat between isolates; each isolate stays on its thread. */
@@ -231,14 +245,14 @@ static __always_inline int look_up(struct v8_scratch *v8)
 	if (!set)
 		return V8_NO_FUNCTION;
 	/* The index is made of the upper bits. */
-	entry = place << 32 | ((__u32)(mix(place, v8->identity) >> 32) & ~1U);
+	entry = place << 32 | ((__u32)(mix(place, v8->identity) >> 32) & ~V8_FUNCTION_MASK);
 	v8->place = place;
 	v8->entry = entry;
-	if ((set->first & ~1ULL) == entry)
-		return set->first & 1;
+	if ((set->first & ~(__u64)V8_FUNCTION_MASK) == entry)
+		return set->first & V8_FUNCTION_MASK;
 	/* Of two entries for a place the first one is the newer. */
-	if (set->first >> 32 != entry >> 32 && (set->second & ~1ULL) == entry)
-		return set->second & 1;
+	if (set->first >> 32 != entry >> 32 && (set->second & ~(__u64)V8_FUNCTION_MASK) == entry)
+		return set->second & V8_FUNCTION_MASK;
 	return V8_NEW_FUNCTION;
 }
 
@@ -279,6 +293,7 @@ __attribute__((noinline)) int v8_find_function(__u32 slot)
 	struct v8_scratch *v8 = v8_scratch_get(slot);
 	struct unwind_scratch *unwind;
 	__u64 words[2], context;
+	int function;
 
 	if (!scratch || !v8)
 		return V8_NO_FUNCTION;
@@ -287,8 +302,14 @@ __attribute__((noinline)) int v8_find_function(__u32 slot)
 				(void *)(unwind->callee_fp + PKBPF_V8_FUNCTION_AT)))
 		return V8_NO_FUNCTION;
 	context = words[1];
-	if (!(context & 1) && context < 2 * PKBPF_V8_FRAME_TYPES && unwind->verified)
-		unwind->verified++;
+	/* A stub's frame has its type there. Innermost ones are confirmed by the function behind.
+	 */
+	if (context && !(context & 1) && context < 2 * PKBPF_V8_FRAME_TYPES) {
+		if (unwind->verified)
+			unwind->verified++;
+		else
+			unwind->stubs++;
+	}
 	v8->v8 = unwind->v8;
 	if (!(context & 1))
 		return V8_NO_FUNCTION;
@@ -297,7 +318,14 @@ __attribute__((noinline)) int v8_find_function(__u32 slot)
 	if (!v8_read_word(words[0], v8->v8.function_shared, &v8->shared))
 		return V8_NO_FUNCTION;
 	v8->identity = (v8->shared & 7) == 1 ? read_identity(&v8->v8, v8->shared) : 0;
-	return v8->identity ? look_up(v8) : V8_NO_FUNCTION;
+	if (v8->identity)
+		function = look_up(v8);
+	else /* functions of V8 itself have no number in a script */
+		function =
+			read_type(v8->shared) == v8->v8.shared_type ? V8_BUILTIN : V8_NO_FUNCTION;
+	if (function == V8_BUILTIN)
+		confirm_frames(unwind);
+	return function;
 }
 
 __attribute__((noinline)) int v8_push_function(__u32 slot)
@@ -318,7 +346,7 @@ __attribute__((noinline)) int v8_push_function(__u32 slot)
 	scratch->ips[index] = pkbpf_v8_first_word(v8->shared - 1, offset);
 	scratch->ips[index + 1] = pkbpf_v8_second_word(v8->identity, offset);
 	unwind->state.depth += 2;
-	unwind->verified++;
+	confirm_frames(unwind);
 	/* They are no frames. */
 	if (unwind->limit + 2 <= PKBPF_MAX_USER_FRAMES)
 		unwind->limit += 2;

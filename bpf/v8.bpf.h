@@ -54,7 +54,14 @@ static __always_inline bool v8_read_word(__u64 object, __u64 offset, __u64 *valu
 	       !bpf_probe_read_user(value, sizeof(*value), (void *)(object - 1 + offset));
 }
 
-enum v8_function { V8_NO_FUNCTION = 0, V8_KNOWN_FUNCTION = 1, V8_NEW_FUNCTION = 2 };
+enum v8_function {
+	V8_NO_FUNCTION = 0,
+	V8_KNOWN_FUNCTION = 1,
+	V8_BUILTIN = 2, /* without a script: its native frame has its name */
+	V8_NEW_FUNCTION = 3,
+};
+/* The lowest bits of an entry of v8_functions. */
+#define V8_FUNCTION_MASK 3U
 
 /* Parts of one piece of work, not nested: 5.10 has no stack for that. v8_find_function() looks for
  * the function of the frame that the last step of the unwinding left by its frame pointer, if V8's
