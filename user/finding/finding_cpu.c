@@ -10,6 +10,8 @@
 
 /* Of all CPUs: less leaves room for everybody. */
 #define CPU_BUSY_PERCENT 90
+/* Of runnable time, in the run queue. */
+#define CPU_QUEUED_PERCENT 50
 /* Of all CPUs: less, and a thread that waits found one idle most of the time. */
 #define CPU_IDLE_PERCENT 75
 /* Of one CPU, for one row. */
@@ -94,13 +96,20 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 	}
 }
 
+/* The run-queue wait is that of wake-ups. Not where CPUs are busy and half of the runnable time
+ * goes by in it: threads that compute for a moment at a time never wait for a time slice. */
+static bool waits_are_wake_ups(const struct resource_rows *rows, const struct resource_row *sum)
+{
+	return sum->known & ROW_HAS_WAIT_LENGTHS && sum->waits.runqueue.p99_ns < RUNQUEUE_P99_NS &&
+	       (rows->busy_percent < CPU_BUSY_PERCENT ||
+		finding_queue_percent(sum) < CPU_QUEUED_PERCENT);
+}
+
 static bool is_cpu_starved(const struct resource_rows *rows)
 {
 	return rows->busy_percent >= CPU_BUSY_PERCENT &&
 	       finding_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT &&
-	       (!(rows->total.known & ROW_HAS_WAIT_LENGTHS) ||
-		rows->total.waits.runqueue.p99_ns >= RUNQUEUE_P99_NS) &&
-	       !finding_targets_are_limited(rows);
+	       !waits_are_wake_ups(rows, &rows->total) && !finding_targets_are_limited(rows);
 }
 
 static int by_cpu(const void *left, const void *right)
@@ -242,8 +251,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 
 	finding.severity = queue_severity(analysis, activity);
 	if (finding.severity < ACTIVE_PERCENT || finding_queue_percent(sum) < CPU_QUEUE_PERCENT ||
-	    (sum->known & ROW_HAS_WAIT_LENGTHS && sum->waits.runqueue.p99_ns < RUNQUEUE_P99_NS) ||
-	    finding_is_limited(analysis, activity))
+	    waits_are_wake_ups(analysis->rows, sum) || finding_is_limited(analysis, activity))
 		return;
 	finding.cost = finding_cost(analysis->rows, activity->runqueue_ns);
 	finding_say_who(&finding, analysis, activity);

@@ -103,10 +103,11 @@
 	    "context switches, and CPU time between them")                                         \
 	ROW(cpu_starved, "more threads are runnable than the CPUs can run",                        \
 	    "CPUs 90 % busy, a tenth of runnable time in waiting, p99 of 1 ms: shorter waits are " \
-	    "wake-ups, not others' time slices",                                                   \
+	    "wake-ups, not others' time slices; or half of runnable time in waits of any length",  \
 	    "run-queue wait of all threads, and how busy CPUs are")                                \
 	ROW(queue_bound, "a process waits for a CPU that others use",                              \
-	    "a fifth of the active time and p99 of 1 ms",                                          \
+	    "a fifth of the active time, and p99 of 1 ms or CPUs 90 % busy and half of runnable "  \
+	    "time in waiting",                                                                     \
 	    "run-queue wait of the process; names need sampled waits")                             \
 	ROW(slow_device, "service time of block devices: p99 of 20 ms or more",                    \
 	    "20 ms: a disk that seeks needs less for nearly every request",                        \

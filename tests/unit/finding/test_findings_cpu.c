@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "account_machine.h"
 #include "finding_fixture.h"
 
@@ -164,6 +165,35 @@ static void a_short_wait_for_a_cpu_is_no_want_of_cpus(void **state)
 	assert_int_equal(findings.count, 0);
 }
 
+/* A server of short requests on busy CPUs: each wait is short, and most of the time goes by in
+ * them. */
+static void many_short_waits_for_busy_cpus_want_more_of_them(void **state)
+{
+	static const struct {
+		uint64_t busy_ns, wait_ns;
+		bool is_found;
+	} trials[] = {{18500 * MS, 100000, true},
+		      {18500 * MS, 30000, false},
+		      {15000 * MS, 100000, false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(trials); i++) {
+		struct fake_profile fake;
+		struct findings findings;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, trials[i].busy_ns,
+			      20 * SECOND - trials[i].busy_ns);
+		account_process(&fake, &(struct account_process){
+					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+		account_on_cpu(&fake, 5, "app", 4 * SECOND);
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 80000, trials[i].wait_ns, 1,
+			      FAKE_IPS(), FAKE_IPS(ACCOUNT_MAIN));
+		account_end(&fake);
+		findings = findings_of(&fake);
+		assert_int_equal(!!finding_of(&findings, "cpu_starved"), trials[i].is_found);
+		assert_null(finding_of(&findings, "queue_bound"));
+	}
+}
+
 static void what_is_outside_of_all_regions_is_no_finding_where_there_are_regions(void **state)
 {
 	for (int has_regions = 0; has_regions < 2; has_regions++) {
@@ -204,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back),
 		cmocka_unit_test(targets_that_may_not_use_more_do_not_tell_of_the_machine),
 		cmocka_unit_test(a_short_wait_for_a_cpu_is_no_want_of_cpus),
+		cmocka_unit_test(many_short_waits_for_busy_cpus_want_more_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
