@@ -304,3 +304,39 @@ def one_slow_neighbour(zoo):
     time.sleep(0.5)
     pid = subprocess.run(["pgrep", "-P", str(writer.pid), "cat"], capture_output=True, text=True, check=True).stdout.strip()
     yield ["-p", pid]
+
+
+def java_churn(zoo, name, burst, *options):
+    return java(zoo, name, f"""
+public class {name} {{
+    static final Object[] live = new Object[200000];
+    static void churn(int seed) {{
+        java.util.Random random = new java.util.Random(seed);
+        for (;;) {{
+            live[random.nextInt(live.length)] = new byte[200 + random.nextInt(400)];
+            if (random.nextInt({burst}) == 0)
+                java.util.concurrent.locks.LockSupport.parkNanos(2000000);
+        }}
+    }}
+    public static void main(String[] arguments) {{
+        for (int i = 0; i < 4; i++) {{
+            int seed = i;
+            new Thread(() -> churn(seed)).start();
+        }}
+    }}
+}}
+""", *options).pid
+
+
+@scenario("waits", "until the Java VM lets its threads go on", "java", rules=("java_pause",))
+def java_pause(zoo):
+    """the heap is hardly larger than what is kept: it is collected all the time"""
+    pid = java_churn(zoo, "Full", 1000, "-Xmx110m", "-XX:+UseSerialGC")
+    yield ["-p", pid]
+    text = subprocess.run(["jstat", "-gcutil", str(pid)], capture_output=True, text=True).stdout
+    zoo.prove(float(text.split()[-1]) > 1, "jstat: collections take time")
+
+
+@healthy()
+def mended_java_pause(zoo):
+    yield ["-p", java_churn(zoo, "Roomy", 20, "-Xms600m", "-Xmx600m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC")]

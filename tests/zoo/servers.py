@@ -57,11 +57,11 @@ def redis(zoo, port=7150):
     return port
 
 
-def java(zoo, name, text):
+def java(zoo, name, text, *options):
     zoo.need("java", "javac")
     open(f"{zoo.work}/{name}.java", "w").write(text)
     subprocess.run(["javac", "-d", zoo.work, f"{zoo.work}/{name}.java"], check=True)
-    process = zoo.start(["java", "-cp", zoo.work, name])
+    process = zoo.start(["java", *options, "-cp", zoo.work, name])
     time.sleep(1.5)
     zoo.prove(process.poll() is None and os.path.exists(f"/proc/{process.pid}"), "java ended")
     return process

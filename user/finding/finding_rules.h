@@ -75,6 +75,10 @@
 	ROW(peer_fails, "connections to a peer fail",                                              \
 	    "5 failures, a tenth of the attempts: single ones are normal",                         \
 	    "failed calls of -e network, beside those that succeeded")                             \
+	ROW(java_pause, "threads wait until the Java VM lets them go on",                          \
+	    "a fifth of the active time",                                                          \
+	    "waits below the VM's functions for safepoints, for operations that stop threads, "    \
+	    "and for memory of the heap")                                                          \
 	ROW(name_lookup, "lookups of names take long, or get no answer",                           \
 	    "3 queries, a tenth of them: each is a wait of seconds",                               \
 	    "messages to port 53 without an answer; \"time out\" needs a wait of a second or "     \

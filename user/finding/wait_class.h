@@ -67,6 +67,8 @@
 	    "use processes instead of threads for what computes, or release the GIL in C code")    \
 	ROW(JAVA_MONITOR, "lock_bound", "waits for a Java monitor (synchronized)",                 \
 	    "jstack PID shows the owner of the monitor")                                           \
+	ROW(JAVA_LOCK, "lock_bound", "waits for a lock of java.util.concurrent",                   \
+	    "jstack -l PID shows the owner of the lock")                                           \
 	ROW(SQLITE_BUSY, "lock_bound", "waits for the lock of an SQLite database that is busy",    \
 	    "shorter write transactions, or a write-ahead log (PRAGMA journal_mode=WAL)")          \
 	ROW(INNODB_LATCH, "lock_bound", "waits for an InnoDB latch", NULL)                         \
@@ -74,6 +76,9 @@
 	    "information_schema.innodb_trx and sys.innodb_lock_waits name the transactions")       \
 	ROW(TABLE_LOCK, "lock_bound", "waits for a metadata lock of a table", NULL)                \
 	ROW(RUNTIME_WORK, NULL, "waits for work", NULL)                                            \
+	ROW(JAVA_PAUSE, "java_pause", "waits until the Java VM lets its threads go on",            \
+	    "jstat -gcutil PID 1000 shows whether it collects garbage: then allocate less, or "    \
+	    "give it a larger heap (-Xmx)")                                                        \
 	ROW(PG_WORK, NULL, "waits for its client or for work", NULL)                               \
 	ROW(PG_LWLOCK, "lock_bound", "waits for a PostgreSQL LWLock",                              \
 	    "pg_stat_activity.wait_event names the LWLock")                                        \

@@ -212,6 +212,18 @@
 	X(FRAME_INSIDE, "__syscall_cancel*")                                                       \
 	X(FRAME_INSIDE, "WaitEventSetWait*")                                                       \
 	X(FRAME_INSIDE, "WaitLatch*")                                                              \
+	X(FRAME_INSIDE, "jdk.internal.misc.Unsafe.park*")                                          \
+	X(FRAME_INSIDE, "Unsafe_Park*")                                                            \
+	X(FRAME_INSIDE, "Parker::park*")                                                           \
+	X(FRAME_INSIDE, "os::Platform*")                                                           \
+	X(FRAME_INSIDE, "java.util.concurrent.locks.LockSupport.park*")                            \
+	X(FRAME_INSIDE, "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire*")          \
+	X(FRAME_INSIDE,                                                                            \
+	  "java.util.concurrent.locks.AbstractQueuedSynchronizer.parkAndCheckInterrupt")           \
+	X(FRAME_INSIDE,                                                                            \
+	  "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionNode.block")             \
+	X(FRAME_INSIDE, "java.util.concurrent.ForkJoinPool.managedBlock*")                         \
+	X(FRAME_INSIDE, "java.util.concurrent.ForkJoinPool.unmanagedBlock*")                       \
 	X(FRAME_INSIDE, "runtime.futexsleep")                                                      \
 	X(FRAME_INSIDE, "runtime.futex.abi0")                                                      \
 	X(FRAME_INSIDE, "runtime.notesleep")                                                       \

@@ -171,16 +171,17 @@ static bool is_c_library(const struct function *function)
 	       begins_with(function->module, "ld-") || begins_with(function->module, "[vdso]");
 }
 
+static bool is_how_it_waits(const struct function *function)
+{
+	return function->mark != FUNCTION_KERNEL && plumbing_sort(function) == FRAME_INSIDE;
+}
+
 /* Where programs begin, and how they wait when they do, says nothing of what they do. */
 static bool is_plumbing(const struct function *function)
 {
 	static const char *const names[] = {
 		"main",
 		"_start",
-		"WaitLatch",
-		"WaitLatchOrSocket",
-		"WaitEventSetWait",
-		"WaitEventSetWaitBlock",
 		"ProcSleep",
 		"PGSemaphoreLock",
 		"ServerLoop",
@@ -194,7 +195,7 @@ static bool is_plumbing(const struct function *function)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(function->name, names[i]))
 			return true;
-	return begins_with(function->name, "os::Platform") ||
+	return is_how_it_waits(function) ||
 	       begins_with(function->name, "absl::synchronization_internal::");
 }
 
@@ -303,8 +304,11 @@ static void find_path(struct search *search, uint64_t half)
 	const struct function *what =
 		leaf == NO_FUNCTION ? NULL : function_table_get(search->rows->functions, leaf);
 
-	if (what && what->named && is_c_library(what))
-		prepend(search, called_in_library(search, leaf, half));
+	if (what && what->named && is_c_library(what)) {
+		function = called_in_library(search, leaf, half);
+		if (!is_how_it_waits(function_table_get(search->rows->functions, function)))
+			prepend(search, function);
+	}
 	function = nearest(search, half, WANT_OF_PROGRAM);
 	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
 		prepend(search, function);
@@ -315,7 +319,8 @@ static void find_path(struct search *search, uint64_t half)
 		function = nearest(search, half, WANT_NAMED);
 		function = function == NO_FUNCTION ? leaf : function;
 		if (function != NO_FUNCTION &&
-		    !is_entry(function_table_get(search->rows->functions, function)))
+		    !is_entry(function_table_get(search->rows->functions, function)) &&
+		    !is_how_it_waits(function_table_get(search->rows->functions, function)))
 			prepend(search, function);
 	}
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "account_machine.h"
+#include "base/array.h"
 #include "finding/wait_class.h"
 #include "finding_fixture.h"
 #include "profile/slice/slice.h"
@@ -119,6 +120,51 @@ static void a_condition_that_the_python_interpreter_waits_for_is_its_lock(void *
 	assert_int_equal(class_below(of_a_program, 2), WAIT_CLASS_CONDITION);
 }
 
+static void threads_of_java_wait_for_locks_for_work_or_for_the_vm(void **state)
+{
+	static const struct {
+		const char *functions[3][2];
+		enum wait_class class;
+	} stacks[] = {
+		{{{"pthread_cond_wait", "libc.so.6"},
+		  {"Parker::park(bool, long)", "libjvm.so"},
+		  {"java.util.concurrent.locks.ReentrantLock$Sync.lock", ""}},
+		 WAIT_CLASS_JAVA_LOCK},
+		{{{"pthread_cond_wait", "libc.so.6"},
+		  {"Unsafe_Park", "libjvm.so"},
+		  {"java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock", ""}},
+		 WAIT_CLASS_JAVA_LOCK},
+		{{{"pthread_cond_wait", "libc.so.6"},
+		  {"Unsafe_Park", "libjvm.so"},
+		  {"java.util.concurrent.ThreadPoolExecutor.getTask", ""}},
+		 WAIT_CLASS_RUNTIME_WORK},
+		{{{"pthread_cond_wait", "libc.so.6"},
+		  {"Unsafe_Park", "libjvm.so"},
+		  {"java.util.concurrent.CountDownLatch.await", ""}},
+		 WAIT_CLASS_CONDITION},
+		{{{"pthread_cond_timedwait", "libc.so.6"},
+		  {"JVM_Sleep", "libjvm.so"},
+		  {"java.lang.Thread.sleep", ""}},
+		 WAIT_CLASS_TIMER},
+		{{{"pthread_cond_wait", "libc.so.6"},
+		  {"Monitor::wait(long)", "libjvm.so"},
+		  {"VMThread::execute(VM_Operation*)", "libjvm.so"}},
+		 WAIT_CLASS_JAVA_PAUSE},
+		{{{"pthread_mutex_lock", "libc.so.6"},
+		  {"Mutex::lock_contended(Thread*)", "libjvm.so"},
+		  {"ParallelScavengeHeap::mem_allocate(unsigned long, bool*)", "libjvm.so"}},
+		 WAIT_CLASS_JAVA_PAUSE},
+		/* Another's functions of these names. */
+		{{{"pthread_mutex_lock", "libc.so.6"},
+		  {"Mutex::lock_contended(Thread*)", "server"},
+		  {"VMThread::execute(VM_Operation*)", "server"}},
+		 WAIT_CLASS_MUTEX},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
+		assert_int_equal(class_below(stacks[i].functions, 3), stacks[i].class);
+}
+
 static void the_state_counts_where_a_stack_does_not_say_what_the_kernel_does(void **state)
 {
 	assert_int_equal(wait_class_in_state(WAIT_CLASS_MUTEX, PKBPF_WAIT_SLEEP), WAIT_CLASS_MUTEX);
@@ -148,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_program_takes_says_more_than_that_it_is_a_futex),
 		cmocka_unit_test(a_condition_that_the_python_interpreter_waits_for_is_its_lock),
+		cmocka_unit_test(threads_of_java_wait_for_locks_for_work_or_for_the_vm),
 		cmocka_unit_test(the_state_counts_where_a_stack_does_not_say_what_the_kernel_does),
 		cmocka_unit_test(each_class_that_limits_has_a_rule_that_exists),
 	};
