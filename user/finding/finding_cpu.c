@@ -237,7 +237,8 @@ static const char *queue_advice(const struct analysis *analysis, double own)
 		return "run fewer threads, or see how many CPUs it may use (taskset -pc PID)";
 	/* What the hypervisor took was not idle. */
 	return busy + 100 * row_ratio((double)machine->steal_ns, (double)all_ns) < CPU_IDLE_PERCENT
-		       ? "other CPUs are idle: see its affinity (taskset -pc PID)"
+		       ? "CPUs are idle part of the time: see whether it may use all (taskset -pc "
+			 "PID), or wakes many threads at once"
 		       : "run less beside it, or give it priority (nice, cpu.weight)";
 }
 

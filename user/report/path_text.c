@@ -50,6 +50,24 @@ static void shorten_name(char *name)
 	text_cut(name, PATH_NAME_COLUMNS);
 }
 
+/* "java.util.ArrayList.sort" is "ArrayList.sort": names of two packages or more, in small letters,
+ * before a class. */
+static const char *without_packages(const char *name)
+{
+	const char *class = name;
+	int packages = 0;
+
+	for (;;) {
+		size_t length = strspn(class, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+		if (!length || class[length] != '.')
+			break;
+		class += length + 1;
+		packages++;
+	}
+	return packages >= 2 && *class >= 'A' && *class <= 'Z' && strchr(class, '.') ? class : name;
+}
+
 void path_step_comm(struct path_step *step, const char *comm)
 {
 	char clean[READ_SIZE];
@@ -65,7 +83,7 @@ void path_step_function(struct path_step *step, const struct function *function,
 	char clean[READ_SIZE];
 
 	*step = (struct path_step){0};
-	escape_terminal(clean, sizeof(clean), function->name);
+	escape_terminal(clean, sizeof(clean), without_packages(function->name));
 	/* Copies made by the compiler are the same function. */
 	if (function->mark == FUNCTION_KERNEL)
 		clean[strcspn(clean, ".")] = '\0';

@@ -177,10 +177,12 @@ int summary_write(struct results *results, const struct text_report *report)
 	summary.report.order = row_order_sort(summary.rows, report->options->order);
 	err = summary.report.order ? plumbing_init(&summary.plumbing, summary.rows->functions)
 				   : -ENOMEM;
+	err = err ? err : comm_groups_init(&summary.comms, report->profile);
 	if (!err)
 		err = report->options->tree	 ? write_trees(&summary)
 		      : report->options->by_line ? write_lines(&summary)
 						 : write_page(&summary);
+	comm_groups_done(&summary.comms);
 	plumbing_done(&summary.plumbing);
 	free(summary.report.order);
 	return err;

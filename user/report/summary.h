@@ -6,6 +6,7 @@
 #ifndef PKBPF_REPORT_SUMMARY_H
 #define PKBPF_REPORT_SUMMARY_H
 
+#include "report/comm_groups.h"
 #include "report/path_tree.h"
 #include "report/text_sections.h"
 #include "rows/plumbing.h"
@@ -15,6 +16,7 @@ struct summary {
 	const struct resource_rows *rows;
 	const struct findings *findings; /* NULL: nobody could look for any */
 	struct plumbing plumbing;
+	struct comm_groups comms;
 	bool is_host;
 };
 

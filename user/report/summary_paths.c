@@ -186,6 +186,9 @@ static void write_memory(const struct summary *summary)
 			text_append(text, sizeof(text), " (%c%s in the interval)",
 				    growth < 0 ? '-' : '+',
 				    human_bytes(a, (uint64_t)(growth < 0 ? -growth : growth)));
+		/* In the sum they count several times. */
+		if (summary->rows->all_count > 1)
+			text_append(text, sizeof(text), ", shared pages once per process");
 		separator = ", ";
 	}
 	text_append(text, sizeof(text), "%s%s", separator,

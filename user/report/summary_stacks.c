@@ -28,9 +28,9 @@ static bool has_one_comm(const struct summary *summary, const struct summary_sta
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].kind != stacks->kind)
 			continue;
-		if (comm != UINT32_MAX && rows[i].comm != comm)
+		if (comm != UINT32_MAX && comm_groups_first(&summary->comms, rows[i].comm) != comm)
 			return false;
-		comm = rows[i].comm;
+		comm = comm_groups_first(&summary->comms, rows[i].comm);
 	}
 	return !summary->is_host;
 }
@@ -46,7 +46,7 @@ static size_t path_of(const struct summary *summary, const struct profile_row *r
 	size_t length = 0;
 
 	if (with_comm)
-		path[length++] = IS_COMM | row->comm;
+		path[length++] = IS_COMM | comm_groups_first(&summary->comms, row->comm);
 	while (count > 0)
 		path[length++] = functions[--count];
 	return length;
@@ -77,7 +77,8 @@ static void make_step(const struct summary *summary, uint32_t key, bool enters_k
 		      struct path_step *step)
 {
 	if (key & IS_COMM)
-		path_step_comm(step, profile_string(summary->report.profile, key & ~IS_COMM));
+		path_step_comm(step, comm_groups_text(&summary->comms, summary->report.profile,
+						      key & ~IS_COMM));
 	else
 		path_step_function(step, function_table_get(summary->rows->functions, key),
 				   enters_kernel);

@@ -213,6 +213,9 @@
 	X(FRAME_INSIDE, "WaitEventSetWait*")                                                       \
 	X(FRAME_INSIDE, "WaitLatch*")                                                              \
 	X(FRAME_INSIDE, "jdk.internal.misc.Unsafe.park*")                                          \
+	X(FRAME_INSIDE, "Monitor::wait*")                                                          \
+	X(FRAME_INSIDE,                                                                            \
+	  "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await*")          \
 	X(FRAME_INSIDE, "Unsafe_Park*")                                                            \
 	X(FRAME_INSIDE, "Parker::park*")                                                           \
 	X(FRAME_INSIDE, "os::Platform*")                                                           \

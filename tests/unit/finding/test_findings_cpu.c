@@ -42,9 +42,9 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 			expect(&findings, "queue_bound",
 			       "app 5: waits for a CPU that others use; 33 % of runnable time "
 			       "(2.00 "
-			       "s), p99 20.0 ms; CPUs of the machine 50 % busy. Next: other CPUs "
-			       "are "
-			       "idle: see its affinity (taskset -pc 5)");
+			       "s), p99 20.0 ms; CPUs of the machine 50 % busy. Next: CPUs are "
+			       "idle part of the time: see whether it may use all (taskset -pc 5), "
+			       "or wakes many threads at once");
 	}
 }
 

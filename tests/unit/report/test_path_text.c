@@ -45,6 +45,20 @@ static void long_names_lose_arguments_and_templates_first(void **state)
 		    "some_quite_long_function_of_a_file");
 }
 
+static void a_class_of_java_needs_no_packages(void **state)
+{
+	expect_step("java.util.concurrent.ThreadPoolExecutor$Worker.run",
+		    "ThreadPoolExecutor$Worker.run");
+	expect_step("com.example.shop_2.Cart.add", "Cart.add");
+	expect_step("Cart.add", "Cart.add");
+	/* Of Go. */
+	expect_step("time.Time.Add", "time.Time.Add");
+	expect_step("runtime.gcBgMarkWorker", "runtime.gcBgMarkWorker");
+	expect_step("net.example.run", "net.example.run");
+	expect_step("a.b.C", "a.b.C");
+	expect_step("..A.b", "..A.b");
+}
+
 static void names_that_stay_long_keep_their_end(void **state)
 {
 	char name[400];
@@ -128,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_names_lose_arguments_and_templates_first),
+		cmocka_unit_test(a_class_of_java_needs_no_packages),
 		cmocka_unit_test(names_that_stay_long_keep_their_end),
 		cmocka_unit_test(
 			the_kernel_is_marked_where_it_begins_and_copies_are_their_function),
