@@ -181,14 +181,14 @@ static void write_memory(const struct summary *summary)
 	const char *separator = " ";
 
 	if (total->known & ROW_HAS_RSS) {
-		text_append(text, sizeof(text), " RSS %s", human_bytes(a, total->memory.rss_bytes));
+		/* Pages that processes share count in each. */
+		text_append(text, sizeof(text), "%s RSS %s",
+			    summary->rows->all_count > 1 ? " sum of" : "",
+			    human_bytes(a, total->memory.rss_bytes));
 		if (growth)
 			text_append(text, sizeof(text), " (%c%s in the interval)",
 				    growth < 0 ? '-' : '+',
 				    human_bytes(a, (uint64_t)(growth < 0 ? -growth : growth)));
-		/* In the sum they count several times. */
-		if (summary->rows->all_count > 1)
-			text_append(text, sizeof(text), ", shared pages once per process");
 		separator = ", ";
 	}
 	text_append(text, sizeof(text), "%s%s", separator,
