@@ -37,7 +37,7 @@ in_row("user", first(rf"On-CPU: [^)]*\), user {TIME}"))
 in_row("sys", first(rf"On-CPU: [^)]*\), user [^,]*, sys {TIME}"))
 in_row("run queue", first(rf"Off-CPU: [^:]*?run queue {TIME}"))
 in_row("disk wait", first(rf"Off-CPU: [^:]*?disk wait {TIME}"))
-in_row("RSS", first(r"Memory: RSS (\S+ \S+?)[, ]"))
+in_row("RSS", first(r"Memory: (?:sum of )?RSS (\S+ \S+?)[, ]"))
 of_finding = first(rf"{TIME} on CPU")
 if of_finding and on_cpu:
     compared += 1

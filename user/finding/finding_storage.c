@@ -26,6 +26,10 @@
 /* Less than this is no load for a disk. */
 #define OTHERS_BYTES_PER_SECOND (10 << 20)
 #define MAJOR_FAULTS_PER_SECOND 20
+/* As many cost CPU time where no disk is read: swap in compressed memory. */
+#define MANY_MAJOR_FAULTS_PER_SECOND 200
+/* Of the interval, in waits for a disk. */
+#define MAJOR_FAULTS_PERCENT 2
 /* Requests in flight, on average: as many as one thread has. */
 #define DEPTH_OF_ONE 1.5
 
@@ -299,6 +303,16 @@ static void find_slow_device(const struct analysis *analysis, struct findings *f
 	findings_offer(findings, &finding);
 }
 
+/* Waits are known, and hardly any of them is for a disk: a few reads of a program that starts. */
+static bool are_cheap(const struct analysis *analysis, const struct activity *activity, double rate)
+{
+	return activity->group->sum.known & ROW_HAS_KIND(PKBPF_PROFILE_OFFCPU) &&
+	       rate < MANY_MAJOR_FAULTS_PER_SECOND &&
+	       finding_severity(analysis->rows, activity->waits[WAIT_CLASS_DISK].time_ns +
+							activity->waits[WAIT_CLASS_SWAP].time_ns) <
+		       MAJOR_FAULTS_PERCENT;
+}
+
 static void find_major(const struct analysis *analysis, const struct activity *activity,
 		       struct findings *findings)
 {
@@ -310,7 +324,7 @@ static void find_major(const struct analysis *analysis, const struct activity *a
 					.states = 1U << PKBPF_FAULT_MAJOR};
 	struct class_choice choice;
 
-	if (rate < MAJOR_FAULTS_PER_SECOND)
+	if (rate < MAJOR_FAULTS_PER_SECOND || are_cheap(analysis, activity, rate))
 		return;
 	/* Read from a disk, they are most of the disk wait; else a millisecond or less each. */
 	finding.severity = rate / 10 > 100 ? 100 : rate / 10;

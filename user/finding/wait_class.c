@@ -258,6 +258,13 @@ static const struct told in_program[] = {
 	IN(of_mysql, INNODB_LOCK, "lock_wait"),
 	IN(of_mysql, TABLE_LOCK, "MDL_context::acquire_lock"),
 	IN(of_mysql, FSYNC, "group_commit_lock::acquire"),
+	/* Ruby. */
+	IS(TIMER, "Kernel#sleep*"),
+	IS(MUTEX, "Thread::Mutex#lock*"),
+	IS(RUNTIME_WORK, "Thread::Queue#pop*"),
+	IS(RUNTIME_WORK, "Thread::SizedQueue#pop*"),
+	IS(RUNTIME_WORK, "Thread#join*"),
+	/* Go. */
 	IS(RUNTIME_WORK, "runtime.stopm"),
 	IS(RUNTIME_WORK, "runtime.sysmon"),
 	/* PostgreSQL. */
@@ -359,7 +366,8 @@ static const char *const of_conditions[] = {
 
 static bool is_of_python(const struct function *function)
 {
-	return function->mark == FUNCTION_PYTHON || !strncmp(function->module, "python3", 7) ||
+	return (function->mark == FUNCTION_PYTHON && !function->is_ruby) ||
+	       !strncmp(function->module, "python3", 7) ||
 	       !strncmp(function->module, "libpython3", 10);
 }
 

@@ -288,7 +288,7 @@ static void segments_are_no_more_than_their_bytes_tell(void **state)
 
 /* ---- major_faults ---- */
 
-static struct findings reading(void)
+static struct findings reading(uint64_t wait_ns)
 {
 	struct fake_profile fake;
 
@@ -296,13 +296,23 @@ static struct findings reading(void)
 	profile_info(fake.profile)->has_targets = true;
 	account_process(&fake, &(struct account_process){
 				       .pid = 5, .comm = "app", .run_ns = MS, .major = 500});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_DISK, 500, wait_ns, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
 	account_end(&fake);
 	return findings_of(&fake);
 }
 
+/* A few short reads of a program that starts limit nobody. */
+static void major_faults_that_take_no_time_are_no_finding(void **state)
+{
+	struct findings findings = reading(200000);
+
+	assert_null(finding_of(&findings, "major_faults"));
+}
+
 static void major_faults_are_of_files_or_of_swap(void **state)
 {
-	struct findings findings = reading();
+	struct findings findings = reading(4 * MS);
 
 	assert_true(finding_of(&findings, "major_faults")->is_alarm);
 	assert_non_null(strstr(text_of(&findings, "major_faults"), "pages of files or of swap"));
@@ -569,6 +579,7 @@ int main(void)
 		cmocka_unit_test(a_peer_that_answers_late_by_design_is_left_to_the_reader),
 		cmocka_unit_test(segments_are_no_more_than_their_bytes_tell),
 		cmocka_unit_test(major_faults_are_of_files_or_of_swap),
+		cmocka_unit_test(major_faults_that_take_no_time_are_no_finding),
 		cmocka_unit_test(calls_are_small_only_where_their_bytes_are_known),
 		cmocka_unit_test(small_messages_are_to_be_batched),
 		cmocka_unit_test(the_disk_below_a_loop_device_is_slow_only_when_it_is),

@@ -57,7 +57,7 @@ static void what_a_program_takes_says_more_than_that_it_is_a_futex(void **state)
 }
 
 /* The class of a wait in the kernel's futex below these functions, leaf first; those with " (" are
- * Python's. */
+ * Python's or Ruby's. */
 static enum wait_class class_below(const char *const (*functions)[2], size_t count)
 {
 	struct fake_profile fake = {.profile = slice_new()};
@@ -78,7 +78,10 @@ static enum wait_class class_below(const char *const (*functions)[2], size_t cou
 				      .named = true};
 
 		if (strstr(functions[i][0], " ("))
-			frame.symbol.flags = SYMBOL_IS_PYTHON;
+			frame.symbol.flags =
+				strstr(functions[i][0], "rb)") || strstr(functions[i][0], "cfunc")
+					? SYMBOL_IS_PYTHON | SYMBOL_IS_RUBY
+					: SYMBOL_IS_PYTHON;
 		frames[i] = profile_put_frame(fake.profile, &frame);
 	}
 	row.process = process_table_put(profile_processes(fake.profile), &wanted)->id;
@@ -118,6 +121,21 @@ static void a_condition_that_the_python_interpreter_waits_for_is_its_lock(void *
 	assert_int_equal(class_below(shared, 2), WAIT_CLASS_GIL);
 	assert_int_equal(class_below(of_an_extension, 3), WAIT_CLASS_CONDITION);
 	assert_int_equal(class_below(of_a_program, 2), WAIT_CLASS_CONDITION);
+}
+
+static void ruby_has_no_lock_of_python(void **state)
+{
+	static const char *const sleeps[][2] = {{"pthread_cond_timedwait", "libc.so.6"},
+						{"Kernel#sleep (<cfunc>)", ""},
+						{"<main> (w.rb)", ""}};
+	static const char *const waits[][2] = {{"pthread_cond_wait", "libc.so.6"},
+					       {"block in <main> (w.rb)", ""}};
+	static const char *const locks[][2] = {{"pthread_cond_wait", "libc.so.6"},
+					       {"Thread::Mutex#lock (<cfunc>)", ""}};
+
+	assert_int_equal(class_below(sleeps, 3), WAIT_CLASS_TIMER);
+	assert_int_equal(class_below(waits, 2), WAIT_CLASS_CONDITION);
+	assert_int_equal(class_below(locks, 2), WAIT_CLASS_MUTEX);
 }
 
 static void threads_of_java_wait_for_locks_for_work_or_for_the_vm(void **state)
@@ -194,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_program_takes_says_more_than_that_it_is_a_futex),
 		cmocka_unit_test(a_condition_that_the_python_interpreter_waits_for_is_its_lock),
+		cmocka_unit_test(ruby_has_no_lock_of_python),
 		cmocka_unit_test(threads_of_java_wait_for_locks_for_work_or_for_the_vm),
 		cmocka_unit_test(the_state_counts_where_a_stack_does_not_say_what_the_kernel_does),
 		cmocka_unit_test(each_class_that_limits_has_a_rule_that_exists),
