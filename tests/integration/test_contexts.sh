@@ -53,9 +53,11 @@ else
 fi
 
 begin "requests: all but the first are found, and their parts add up to their time"
-found -e cpu,offcpu --label route --slow-request 1us --top 500 -o requests.json -o requests.pkbpf \
+found -e cpu,offcpu --label route --slow-request 1us --top 500 -o requests.json -o requests.md -o requests.html -o requests.pkbpf \
 	-- "$contexts" requests 120
 checker "$here/contexts_check.py" requests requests.json truth
+grep -q '^| `r[0-3]` | `8877665544332211[0-9a-f]*` | `contexts` |.* sleeps on its own timer in `' requests.md || fail "no row of a request in the comment"
+grep -q 'function showRequests' requests.html || fail "the page has no section of requests"
 
 begin "a recording has the same requests, and only labels of the list"
 "$pkbpf" report -q requests.pkbpf -o again.json -o again.txt >said 2>&1 || fail "status $?"

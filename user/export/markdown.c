@@ -7,6 +7,7 @@
 #include "event/counter_table.h"
 #include "export/formats.h"
 #include "export/markdown_gpu_calls.h"
+#include "export/markdown_requests.h"
 #include "profile/kind_table.h"
 #include "rows/figure_table.h"
 #include "rows/human.h"
@@ -182,6 +183,7 @@ static int markdown_write(struct results *results, const struct format_options *
 	write_findings(findings, out);
 	write_rows(rows, out);
 	err = write_functions(results->profile, out);
+	err = err ? err : markdown_requests(rows, out);
 	err = err ? err : markdown_gpu_calls(results->profile, out);
 	fputs("\n<sub>pkbpf " PKBPF_VERSION, out);
 	write_losses(results->profile, out);

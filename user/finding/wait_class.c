@@ -57,6 +57,7 @@ static const struct told in_kernel[] = {
 	IS(CHILD, "__do_sys_vfork"),
 	IS(CHILD, "__do_sys_clone*"),
 	IS(TIMER, "hrtimer_nanosleep"),
+	IS(DISK, "io_schedule*"),
 	IS(TIMER, "do_nanosleep"),
 	IS(TIMER, "timerfd_read*"),
 	IS(SOCKET, "tcp_recvmsg*"),

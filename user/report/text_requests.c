@@ -3,12 +3,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "finding/wait_class.h"
+#include "report/request_causes.h"
 #include "report/summary.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
@@ -18,8 +17,8 @@
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 
 /* A title and a heading of columns; then at least two lines for each request. */
-#define HEAD_LINES 3
-#define FRAMES_MAX 256
+#define HEAD_LINES    3
+#define PLACE_COLUMNS 60
 
 static const struct text_column columns[] = {
 	{.title = "#"},
@@ -64,57 +63,25 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	cell_time(table, part_ns[PKBPF_WAIT_DISK] + part_ns[PKBPF_WAIT_UNINTERRUPTIBLE]);
 }
 
-static const char *cause_of(const struct resource_rows *rows, uint32_t stack)
+/* "180 ms waits for a mutex in Pool::get > pthread_mutex_lock" */
+static void write_cause(const struct text_report *report, const struct resource_rows *rows,
+			const struct plumbing *plumbing, const struct request_cause *cause)
 {
-	uint32_t functions[FRAMES_MAX];
-	size_t count =
-		function_table_stack(rows->functions, rows->profile, stack, functions, FRAMES_MAX);
+	_cleanup_free_ char *place = request_cause_place(rows, plumbing, cause, PLACE_COLUMNS);
+	char buffer[HUMAN_SIZE];
 
-	return wait_class_row(wait_class_of_functions(rows, functions, count))->cause;
+	fprintf(report->out, "%s %s%s%s", human_time(buffer, cause->wait_ns), cause->text,
+		place ? " in " : "", place ? place : "");
 }
 
-struct cause {
-	const char *text;
-	uint64_t wait_ns;
-};
-
-static int compare_causes(const void *left, const void *right)
-{
-	const struct cause *a = left, *b = right;
-
-	return a->wait_ns != b->wait_ns ? (a->wait_ns > b->wait_ns ? -1 : 1) : 0;
-}
-
-/* Sums the waits at all places by what they wait for, most time first. Returns the number. */
-static size_t sum_causes(const struct resource_rows *rows, const struct slow_request *request,
-			 struct cause causes[PKBPF_CONTEXT_REASONS])
-{
-	size_t count = 0, at;
-
-	for (size_t i = 0; i < PKBPF_CONTEXT_REASONS; i++) {
-		const struct request_reason *reason = &request->reasons[i];
-		const char *text;
-
-		if (reason->stack == REQUEST_NO_STACK || !reason->wait_ns)
-			continue;
-		text = cause_of(rows, reason->stack);
-		for (at = 0; at < count && strcmp(causes[at].text, text) != 0; at++)
-			;
-		if (at == count)
-			causes[count++] = (struct cause){text, 0};
-		causes[at].wait_ns += reason->wait_ns;
-	}
-	qsort(causes, count, sizeof(causes[0]), compare_causes);
-	return count;
-}
-
-/* " #1 trace … span …: 180 ms waits for a mutex, 20 ms other waits" */
+/* " #1 trace … span …: 180 ms waits for a mutex in …, 20 ms other waits" */
 static void write_details(const struct text_report *report, const struct resource_rows *rows,
-			  const struct slow_request *request, size_t rank)
+			  const struct plumbing *plumbing, const struct slow_request *request,
+			  size_t rank)
 {
 	char trace[REQUEST_ID_TEXT], span[REQUEST_ID_TEXT], buffer[HUMAN_SIZE];
-	struct cause causes[PKBPF_CONTEXT_REASONS];
-	size_t count = sum_causes(rows, request, causes);
+	struct request_cause causes[PKBPF_CONTEXT_REASONS];
+	size_t count = request_causes(rows, request, causes);
 	uint64_t other_ns = request_other_wait_ns(request);
 	const char *between = ": ";
 
@@ -124,8 +91,8 @@ static void write_details(const struct text_report *report, const struct resourc
 	if (request->flags & PKBPF_REQUEST_OPEN)
 		fputs(", not ended", report->out);
 	for (size_t i = 0; i < count; i++) {
-		fprintf(report->out, "%s%s %s", between, human_time(buffer, causes[i].wait_ns),
-			causes[i].text);
+		fputs(between, report->out);
+		write_cause(report, rows, plumbing, &causes[i]);
 		between = ", ";
 	}
 	if (other_ns)
@@ -138,6 +105,7 @@ static int write_slowest(const struct text_report *report, const struct resource
 {
 	_cleanup_(text_table_free_cleanup) struct text_table *table = NULL;
 	_cleanup_free_ const struct slow_request **items = NULL;
+	_cleanup_(plumbing_done) struct plumbing plumbing = {0};
 	size_t count;
 	int err = request_list_sorted(profile_contexts(report->profile), &items, &count);
 
@@ -145,14 +113,14 @@ static int write_slowest(const struct text_report *report, const struct resource
 		return err;
 	count = count < most ? count : most;
 	table = text_table_new(columns, ARRAY_SIZE(columns));
-	if (!table)
+	if (!table || plumbing_init(&plumbing, rows->functions) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		add_row(table, report, items[i], i + 1);
 	text_heading(report, "Slowest requests (by thread contexts)");
 	err = text_table_write(table, report->width, report->out);
 	for (size_t i = 0; i < count && !err; i++)
-		write_details(report, rows, items[i], i + 1);
+		write_details(report, rows, &plumbing, items[i], i + 1);
 	return err;
 }
 

@@ -104,3 +104,14 @@ const timesOf = (hasState, hasCpu) => {
 };
 assert.deepEqual(timesOf(true, true), {all: 15, on: 9, gpu: 6 + 10, sleep: 1, disk: 4, cpu: 1});
 assert.deepEqual(timesOf(false, true), {all: 15, on: 15, sleep: 11, disk: 4, cpu: 1});
+
+/* Parts of a request add up to its time; waits of one kind are one part. */
+{
+	const source = read("requests.js"), constants = source.slice(source.indexOf("const REQUEST_KINDS"), source.indexOf("/* Parts of a request"));
+	const partsOf = define(source, ["requestParts"], "requestParts", constants);
+	const request = {wall_ns: 100, on_cpu_ns: 10, runqueue_ns: 5, other_wait_ns: 15, waits: [{kind: "lock", wait_ns: 30}, {kind: "disk", wait_ns: 20}, {kind: "lock", wait_ns: 12}, {kind: "new", wait_ns: 8}]};
+	const parts = partsOf(request);
+	assert.deepEqual(parts, [["on-CPU", "on", 10], ["run queue", "rq", 5], ["lock", "lk", 42], ["disk", "dk", 20], ["new", "sp", 8], ["other waits", "sp", 15]]);
+	assert.equal(parts.reduce((sum, [, , ns]) => sum + ns, 0), request.wall_ns);
+	assert.deepEqual(partsOf({on_cpu_ns: 7, runqueue_ns: 0, other_wait_ns: 0, waits: []}), [["on-CPU", "on", 7]]);
+}

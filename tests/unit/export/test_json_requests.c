@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests the slow requests by thread contexts in JSON. */
+/* Tests the slow requests by thread contexts in JSON, and in a comment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,12 +87,38 @@ static void a_request_has_its_ids_labels_and_reasons(void **state)
 	assert_int_equal(json_array_size(waits), 1);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(waits, 0), "wait_ns")),
 			 5 * MS);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(waits, 0), "kind")),
+			    "sleep");
 	assert_int_equal(json_integer_value(json_object_get(first, "other_wait_ns")), 25 * MS);
 	first = json_array_get(json_object_get(first, "labels"), 0);
 	assert_string_equal(json_string_value(json_object_get(first, "value")), "\"</script>");
 	first = json_array_get(list, 1);
 	assert_int_equal(json_array_size(json_object_get(first, "labels")), 0);
 	json_decref(root);
+	fake_profile_done(&fake);
+}
+
+static void in_a_comment_a_request_is_a_row(void **state)
+{
+	struct fake_profile fake;
+	char *text;
+
+	begin(&fake, 20);
+	for (uint64_t i = 0; i < 11; i++)
+		send(&fake, (40 - i) * MS, i ? "" : "a|`b");
+	account_end(&fake);
+	text = fake_profile_write(&fake, "markdown", NULL);
+	assert_non_null(strstr(text, "| `a\\|'b` | `88770000000000000000000000000000` | `worker` "
+				     "| 40.0 ms | 10.0 ms | 0 ns | 5.00 ms sleeps on its own "
+				     "timer"));
+	assert_non_null(strstr(text, "\n… and 1 more.\n"));
+	free(text);
+	fake_profile_done(&fake);
+	begin(&fake, 2);
+	account_end(&fake);
+	text = fake_profile_write(&fake, "markdown", NULL);
+	assert_null(strstr(text, "slowest requests"));
+	free(text);
 	fake_profile_done(&fake);
 }
 
@@ -112,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_has_its_ids_labels_and_reasons),
+		cmocka_unit_test(in_a_comment_a_request_is_a_row),
 		cmocka_unit_test(without_a_request_there_is_no_list),
 	};
 

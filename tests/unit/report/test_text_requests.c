@@ -127,8 +127,8 @@ static void a_request_has_its_parts_ids_and_reasons(void **state)
 	assert_shows(text, "\n 1   1.500   5 worker   7 /orders 100 ms 10.0 ms   2.00 ms 50.0 ms "
 			   "38.0 ms\n");
 	assert_shows(text, "\n #1 trace 88770100000000000000000000000000 span ab00000000000000: "
-			   "50.0 ms sleeps on its own timer, 30.0 ms ");
-	assert_shows(text, ", 8.00 ms other waits\n");
+			   "50.0 ms sleeps on its own timer in exec_query, 30.0 ms waits for block "
+			   "I/O in XLogFlush, 8.00 ms other waits\n");
 }
 
 static void the_slowest_are_kept_and_the_first_is_the_slowest(void **state)
@@ -159,7 +159,8 @@ static void waits_of_one_cause_are_one_and_an_open_request_says_so(void **state)
 	request.reasons[15] = (struct pkbpf_context_reason){.stack_id = 2, .wait_ns = 30 * MS};
 	send_request(*state, &request);
 	assert_shows(report(*state), " span ab00000000000000, not ended: 50.0 ms sleeps on its own "
-				     "timer, 38.0 ms ");
+				     "timer in exec_query, 38.0 ms waits for block I/O in "
+				     "XLogFlush");
 }
 
 static void what_is_not_known_is_not_told(void **state)

@@ -2,7 +2,7 @@
 /* Writes the slowest requests by thread contexts one by one. */
 #include "base/cleanup.h"
 #include "export/json/json_sections.h"
-#include "finding/wait_class.h"
+#include "finding/wait_group.h"
 #include "rows/cgroup_label.h"
 #include "rows/request_text.h"
 
@@ -51,10 +51,13 @@ static void write_reason(struct json_writer *writer, const struct resource_rows 
 	uint32_t functions[JSON_FRAMES_MAX];
 	size_t count = function_table_stack(rows->functions, rows->profile, reason->stack,
 					    functions, JSON_FRAMES_MAX);
-	enum wait_class class = wait_class_of_functions(rows, functions, count);
+	/* Of deeper stacks, the innermost functions. */
+	enum wait_class class = wait_class_of_functions(
+		rows, functions, count < JSON_FRAMES_MAX ? count : JSON_FRAMES_MAX);
 
 	json_writer_object_begin(writer, NULL);
 	json_writer_string(writer, "reason", wait_class_row(class)->cause);
+	json_writer_string(writer, "kind", wait_group_word(wait_group_of_class(class)));
 	json_writer_u64(writer, "wait_ns", reason->wait_ns);
 	json_frames(writer, rows, functions, count);
 	json_writer_object_end(writer);

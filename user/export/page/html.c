@@ -27,17 +27,18 @@
 #include "embedded/page.js.h"
 #include "embedded/peers.js.h"
 #include "embedded/processes.js.h"
+#include "embedded/requests.js.h"
 #include "embedded/stacks.js.h"
 #include "embedded/text.js.h"
 #include "embedded/heat_map.js.h"
 #include "embedded/time_line.js.h"
 
 /* In the order in which they use each other. */
-static const char *const scripts[] = {text_js,	    data_js,	   call_tree_js, graph_shape_js,
-				      flame_js,	    findings_js,   time_line_js, heat_map_js,
-				      lanes_js,	    lane_touch_js, lane_view_js, lane_section_js,
-				      processes_js, stacks_js,	   latency_js,	 peers_js,
-				      gpu_calls_js, memory_js,	   address_js,	 page_js};
+static const char *const scripts[] = {
+	text_js,      data_js,	   call_tree_js, graph_shape_js, flame_js,     findings_js,
+	time_line_js, heat_map_js, lanes_js,	 lane_touch_js,	 lane_view_js, lane_section_js,
+	processes_js, stacks_js,   latency_js,	 peers_js,	 requests_js,  gpu_calls_js,
+	memory_js,    address_js,  page_js};
 
 /* Data packs well at any level; higher ones take several times as long for a few percent. */
 #define LEVEL_OF_FILE 6

@@ -5,43 +5,18 @@
 #include <string.h>
 
 #include "base/array.h"
-
-static bool is_rule(enum wait_class class, const char *rule)
-{
-	const char *of_class = wait_class_row(class)->rule;
-
-	return of_class && !strcmp(of_class, rule);
-}
+#include "finding/wait_group.h"
 
 static enum lane_kind kind_of_class(enum wait_class class)
 {
-	switch (class) {
-	case WAIT_CLASS_FUTEX:
-	case WAIT_CLASS_CONDITION:
-	case WAIT_CLASS_SEMAPHORE:
-		return LANE_THREAD;
-	case WAIT_CLASS_PIPE:
-	case WAIT_CLASS_SOCKET:
-	case WAIT_CLASS_LOOKUP:
-		return LANE_PEER;
-	case WAIT_CLASS_DISK:
-	case WAIT_CLASS_DIRTY:
-		return LANE_DISK;
-	case WAIT_CLASS_GPU:
-		return LANE_GPU;
-	case WAIT_CLASS_SWAP:
-		return LANE_FAULT;
-	case WAIT_CLASS_KERNEL:
-	case WAIT_CLASS_MIGRATION:
-		return LANE_KERNEL;
-	default:
-		break;
-	}
-	if (is_rule(class, "lock_bound"))
-		return LANE_LOCK;
-	if (is_rule(class, "peer_bound"))
-		return LANE_PEER;
-	return is_rule(class, "fsync_bound") ? LANE_DISK : LANE_SLEEP;
+	static const enum lane_kind kinds[WAIT_GROUP_COUNT] = {
+		[WAIT_GROUP_SLEEP] = LANE_SLEEP,   [WAIT_GROUP_LOCK] = LANE_LOCK,
+		[WAIT_GROUP_THREAD] = LANE_THREAD, [WAIT_GROUP_DISK] = LANE_DISK,
+		[WAIT_GROUP_PEER] = LANE_PEER,	   [WAIT_GROUP_SWAP] = LANE_FAULT,
+		[WAIT_GROUP_KERNEL] = LANE_KERNEL, [WAIT_GROUP_GPU] = LANE_GPU,
+	};
+
+	return kinds[wait_group_of_class(class)];
 }
 
 enum lane_kind lane_kind_of_wait(const struct moment *wait, enum wait_class class, bool in_fault)

@@ -48,6 +48,7 @@ function change(how) {
 	showStacks();
 	showLatency();
 	showPeers();
+	showRequests();
 	showGpuCalls();
 	showMemory();
 	saveAddress();
@@ -126,7 +127,7 @@ function followAddress() {
 }
 
 function showSections() {
-	for (const [id, isThere] of [["network", profile.report.peers], ["gpu-calls", profile.report.gpu_calls], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["time", hasTimes()], ["threads", hasLanes()]])
+	for (const [id, isThere] of [["network", profile.report.peers], ["gpu-calls", profile.report.gpu_calls], ["memory", profile.report.memory_over_time], ["latency", profile.report.devices], ["requests", profile.report.requests], ["time", hasTimes()], ["threads", hasLanes()]])
 		for (const element of $$(`#${id}, nav a[href='#${id}']`)) element.hidden = !isThere;
 	showHeader();
 	showResources();
