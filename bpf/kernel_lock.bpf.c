@@ -124,7 +124,7 @@ int BPF_PROG(kernel_lock_begin, void *lock, unsigned int flags)
 	struct pkbpf_kernel_lock_wait wait = {.lock = (__u64)lock, .tid = (__u32)pid_tgid};
 	__u32 *busy;
 
-	/* Idle tasks wait for nobody. */
+	/* Idle tasks are not accounted. */
 	if (!pid_tgid || !offcpu_control.start_ns || offcpu_control.end_ns ||
 	    !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;

@@ -204,7 +204,7 @@ pkbpf_lock_expiry(__u32 operation, __u64 seconds, __u64 nanoseconds, __u64 now_n
  * format. */
 #define PKBPF_LOCK_HAND_OVER 6 /* the next holder has been named and has not run yet */
 #define PKBPF_LOCK_UNKNOWN   7 /* no holder is known */
-/* it waits for a CPU, and who waits for the lock has a higher priority */
+/* it waits for a CPU, and a thread that waits for the lock has a higher priority */
 #define PKBPF_LOCK_INVERTED 8
 #define PKBPF_LOCK_STATES   9
 

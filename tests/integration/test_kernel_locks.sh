@@ -7,7 +7,7 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 "$pkbpf" -q -e locks --kernel-locks -o out.json -o out.txt -o out.pkbpf -- "$workloads/map_churn" 2 8 >truth.txt 2>err.txt || {
-	grep -q "does not tell of waits for its locks" err.txt && skip "$(tail -n 1 err.txt)"
+	grep -q "has no tracepoint of waits for its locks" err.txt && skip "$(tail -n 1 err.txt)"
 	fail "status $?: $(cat err.txt)"
 }
 python3 - <<'PYTHON' || fail "locks: $(cat out.txt)"

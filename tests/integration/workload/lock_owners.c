@@ -2,14 +2,18 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * lock_owners KIND THREADS SECONDS: threads take one of two locks in one function. KIND is normal,
- * recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes) or word (a
- * futex without an owner). Half of the holds compute for 50 to 350 us, in hold_busy(); half sleep
- * for 0.1 to 1 ms, in hold_asleep(). KIND impatient: long holds, and waits that time out.
+ * lock_owners KIND THREADS SECONDS [holds]: threads take one of two locks in one function. KIND is
+ * normal, recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes) or
+ * word (a futex without an owner). Half of the holds compute for 50 to 350 us, in hold_busy(); half
+ * sleep for 0.1 to 1 ms, in hold_asleep(). Each third thread holds for four times as long, and each
+ * third for a quarter: who is taken for another shows. KIND impatient: long holds, and waits that
+ * time out.
  *
- * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS" for waits of 50 us and
- * more, "held N TID BUSY_NS ASLEEP_NS": time for which others waited while TID held lock N, and
- * "free N NS": time for which they waited between two holds, most of it for a CPU.
+ * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS ALL_NS" for waits of 50 us
+ * and more, and the time of all, "held N TID BUSY_NS ASLEEP_NS": time for which others waited while
+ * TID held lock N, and "free N NS": time for which they waited between two holds, most of it for a
+ * CPU. With "holds" also "clock NS", how far CLOCK_REALTIME is ahead, and "hold N TID BEFORE_NS
+ * TAKEN_NS GIVEN_NS" for each.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,6 +30,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef PTHREAD_MUTEX_ADAPTIVE_NP /* musl */
+#define PTHREAD_MUTEX_ADAPTIVE_NP PTHREAD_MUTEX_NORMAL
+#endif
 
 #define LOCKS	    2
 #define THREADS_MAX 64
@@ -45,16 +53,17 @@ enum kind {
 	SHARED,
 	WORD,
 	IMPATIENT,
+	READERS,
 };
 
 static const char *const kinds[] = {"normal", "recursive", "errorcheck", "adaptive",
 				    "timed",  "robust",	   "pi",	 "rwlock",
-				    "shared", "word",	   "impatient"};
+				    "shared", "word",	   "impatient",	 "readers"};
 
 struct event {
 	uint64_t before_ns, taken_ns, given_ns;
 	int lock;
-	bool is_asleep, gave_up;
+	bool is_asleep, gave_up, reads;
 };
 
 struct log {
@@ -103,13 +112,25 @@ static void word_unlock(_Atomic uint32_t *word)
 		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1);
 }
 
-__attribute__((noinline)) static void take(union lock *lock)
+__attribute__((noinline)) static void take(union lock *lock, bool to_read)
 {
 	struct timespec until;
+	int err;
 
 	switch (kind) {
 	case RWLOCK:
-		pthread_rwlock_wrlock(&lock->rwlock);
+	case READERS:
+		if (to_read)
+			pthread_rwlock_rdlock(&lock->rwlock);
+		else
+			pthread_rwlock_wrlock(&lock->rwlock);
+		break;
+	case ROBUST:
+		err = pthread_mutex_lock(&lock->mutex);
+		if (err == EOWNERDEAD)
+			err = pthread_mutex_consistent(&lock->mutex);
+		if (err)
+			abort();
 		break;
 	case WORD:
 		word_lock(&lock->word);
@@ -128,7 +149,7 @@ __attribute__((noinline)) static void take(union lock *lock)
 
 static void give(union lock *lock)
 {
-	if (kind == RWLOCK)
+	if (kind == RWLOCK || kind == READERS)
 		pthread_rwlock_unlock(&lock->rwlock);
 	else if (kind == WORD)
 		word_unlock(&lock->word);
@@ -158,15 +179,19 @@ static void log_hold(struct log *log, const struct event *event)
 
 __attribute__((noinline)) static void use_lock(struct log *log, unsigned int *seed)
 {
+	static const uint64_t quarters[] = {4, 16, 1};
 	struct event event = {.lock = rand_r(seed) % LOCKS, .is_asleep = rand_r(seed) % 2};
+	uint64_t length = quarters[(log - logs) % 3];
+
+	event.reads = kind == READERS && (log - logs) % 3;
 
 	event.before_ns = now();
-	take(locks[event.lock]);
+	take(locks[event.lock], event.reads);
 	event.taken_ns = now();
 	if (event.is_asleep)
-		hold_asleep(100000 + (uint64_t)(rand_r(seed) % 900000));
+		hold_asleep((100000 + (uint64_t)(rand_r(seed) % 900000)) * length / 4);
 	else
-		hold_busy(50000 + (uint64_t)(rand_r(seed) % 300000));
+		hold_busy((50000 + (uint64_t)(rand_r(seed) % 300000)) * length / 4);
 	event.given_ns = now();
 	give(locks[event.lock]);
 	log_hold(log, &event);
@@ -204,7 +229,7 @@ static void use_lock_long(struct log *log, unsigned int *seed)
 		return;
 	}
 	event.before_ns = now();
-	take(locks[event.lock]);
+	take(locks[event.lock], false);
 	event.taken_ns = now();
 	if (role == 1)
 		hold_asleep(100000000);
@@ -212,6 +237,18 @@ static void use_lock_long(struct log *log, unsigned int *seed)
 	give(locks[event.lock]);
 	log_hold(log, &event);
 	hold_asleep(1000000);
+}
+
+/* Who waits for the lock finds that its owner has died. */
+static void end_in_hold(struct log *log)
+{
+	struct event event = {.is_asleep = true, .before_ns = now()};
+
+	take(locks[event.lock], false);
+	event.taken_ns = now();
+	hold_asleep(2000000);
+	event.given_ns = now();
+	log_hold(log, &event);
 }
 
 static void *work(void *argument)
@@ -222,6 +259,8 @@ static void *work(void *argument)
 	log->tid = (int)syscall(SYS_gettid);
 	while (now() < end_ns && log->count < EVENTS_MAX)
 		kind == IMPATIENT ? use_lock_long(log, &seed) : use_lock(log, &seed);
+	if (kind == ROBUST)
+		end_in_hold(log);
 	return NULL;
 }
 
@@ -234,7 +273,7 @@ static void init_lock(union lock *lock)
 	};
 	pthread_mutexattr_t attributes;
 
-	if (kind == RWLOCK) {
+	if (kind == RWLOCK || kind == READERS) {
 		pthread_rwlock_init(&lock->rwlock, NULL);
 		return;
 	}
@@ -311,7 +350,7 @@ static uint64_t next_taken(const struct event *const *events, size_t count, size
 static void tell_lock(int lock, int threads)
 {
 	static const struct event *events[THREADS_MAX * 4096];
-	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0, free_ns = 0;
+	uint64_t held[THREADS_MAX][2] = {{0}}, waits = 0, waited_ns = 0, all_ns = 0, free_ns = 0;
 	size_t count = sort_events(lock, threads, events, sizeof(events) / sizeof(events[0]));
 
 	for (size_t i = 0; i < count; i++) {
@@ -320,6 +359,7 @@ static void tell_lock(int lock, int threads)
 		uint64_t *sum = &held[thread_of(holder, threads)][holder->is_asleep];
 		uint64_t next_ns;
 
+		all_ns += wait_ns;
 		if (wait_ns >= LONG_NS) {
 			waits++;
 			waited_ns += wait_ns;
@@ -333,12 +373,45 @@ static void tell_lock(int lock, int threads)
 			free_ns += overlap(events[j], holder->given_ns, next_ns);
 		}
 	}
-	printf("wait %d %llu %llu\n", lock, (unsigned long long)waits,
-	       (unsigned long long)waited_ns);
+	printf("wait %d %llu %llu %llu\n", lock, (unsigned long long)waits,
+	       (unsigned long long)waited_ns, (unsigned long long)all_ns);
 	printf("free %d %llu\n", lock, (unsigned long long)free_ns);
 	for (int i = 0; i < threads; i++)
 		printf("held %d %d %llu %llu\n", lock, logs[i].tid, (unsigned long long)held[i][0],
 		       (unsigned long long)held[i][1]);
+}
+
+static void tell_holds(int lock, int threads)
+{
+	static const struct event *events[THREADS_MAX * 4096];
+	size_t count = sort_events(lock, threads, events, sizeof(events) / sizeof(events[0]));
+
+	for (size_t i = 0; i < count; i++)
+		printf("hold %d %d %llu %llu %llu %d\n", lock,
+		       logs[thread_of(events[i], threads)].tid,
+		       (unsigned long long)events[i]->before_ns,
+		       (unsigned long long)events[i]->taken_ns,
+		       (unsigned long long)events[i]->given_ns, events[i]->reads);
+}
+
+/* Of some readings, the one that took least. */
+static uint64_t wall_ahead_ns(void)
+{
+	uint64_t least_ns = UINT64_MAX, ahead_ns = 0;
+
+	for (int i = 0; i < 100; i++) {
+		uint64_t before_ns = now(), took_ns;
+		struct timespec time;
+
+		clock_gettime(CLOCK_REALTIME, &time);
+		took_ns = now() - before_ns;
+		if (took_ns >= least_ns)
+			continue;
+		least_ns = took_ns;
+		ahead_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec - before_ns -
+			   took_ns / 2;
+	}
+	return ahead_ns;
 }
 
 static void run(int from, int to)
@@ -383,5 +456,9 @@ int main(int argc, char **argv)
 		waitpid(child, NULL, 0);
 	for (int i = 0; i < LOCKS; i++)
 		tell_lock(i, threads);
+	if (argc > 4)
+		printf("clock %llu\n", (unsigned long long)wall_ahead_ns());
+	for (int i = 0; i < LOCKS && argc > 4; i++)
+		tell_holds(i, threads);
 	return 0;
 }

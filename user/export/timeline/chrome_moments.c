@@ -2,6 +2,7 @@
 /* Writes the single events of a trace: the waits of a thread on its own track, and its CPU samples
  * on a track beside it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/escape.h"
@@ -19,6 +20,8 @@ static int write_wait(struct chrome *chrome, const struct timeline_slice *slice,
 	fprintf(chrome->out, ",\"cat\":\"wait\",\"dur\":%.3f,\"args\":{\"runqueue_us\":%.3f,",
 		((double)moment->length_ns + (double)moment->queue_ns) / 1000,
 		(double)moment->queue_ns / 1000);
+	if (moment->owner)
+		fprintf(chrome->out, "\"lock_holder\":%" PRIu32 ",", moment->owner);
 	chrome_write_stack(chrome, slice, moment->stack);
 	fputs("}}", chrome->out);
 	return 0;

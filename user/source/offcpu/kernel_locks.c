@@ -76,7 +76,7 @@ int kernel_locks_configure(struct session *session, struct kernel_locks **ret_lo
 	if (!kernel_types_tracepoint_arguments(session_kernel_types(session), "contention_begin"))
 		return error_set(
 			error, ENOTSUP,
-			"--kernel-locks: this kernel does not tell of waits for its locks; "
+			"--kernel-locks: this kernel has no tracepoint of waits for its locks; "
 			"Linux 5.19 and newer do");
 	locks = calloc(1, sizeof(*locks));
 	if (!locks)
