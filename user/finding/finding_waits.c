@@ -38,6 +38,39 @@ static double rule_severity(const struct analysis *analysis, const struct activi
 	return activity_severity(analysis, activity, time_ns);
 }
 
+struct cpu_sum {
+	const struct analysis *analysis;
+	uint64_t classes;
+	uint64_t samples;
+};
+
+/* What writes data to a disk computes there as well. */
+#define SYNCS (WAIT_CLASS_BIT(FSYNC) | WAIT_CLASS_BIT(JOURNAL))
+
+static void add_cpu(void *context, const struct row_weight *weight)
+{
+	struct cpu_sum *sum = context;
+	size_t count;
+	const uint32_t *functions =
+		resource_rows_stack(sum->analysis->rows, weight->stack.stack, &count);
+
+	if (sum->classes & 1ULL << wait_class_of_functions(sum->analysis->rows, functions, count))
+		sum->samples += weight->stack.weight;
+}
+
+/* CPU time below the functions of classes: a device may be as fast as the kernel that drives it. */
+static uint64_t cpu_below_ns(const struct analysis *analysis, const struct activity *activity,
+			     uint64_t classes)
+{
+	uint32_t frequency = profile_info_read(analysis->rows->profile)->frequency_hz;
+	struct cpu_sum sum = {.analysis = analysis, .classes = classes};
+
+	if (!frequency)
+		return 0;
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_cpu, &sum);
+	return sum.samples < LEAST_COUNTED ? 0 : sum.samples * (NS_PER_SECOND / frequency);
+}
+
 static void say_class(const struct analysis *analysis, const struct activity *activity,
 		      enum wait_class class, struct findings *findings)
 {
@@ -52,11 +85,15 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
 	char time[HUMAN_SIZE], count[HUMAN_SIZE];
+	uint64_t cpu_ns;
 
 	finding.severity = rule_severity(analysis, activity, class);
-	finding.cost = finding_cost(analysis->rows, waits->time_ns);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
+	cpu_ns = SYNCS & 1ULL << class ? cpu_below_ns(analysis, activity, SYNCS) : 0;
+	finding.cost = finding_cost(analysis->rows, waits->time_ns + cpu_ns);
+	if (activity_severity(analysis, activity, waits->time_ns + cpu_ns) > finding.severity)
+		finding.severity = activity_severity(analysis, activity, waits->time_ns + cpu_ns);
 	finding_say_who(&finding, analysis, activity);
 	if (limit)
 		finding_say_io_limit(&finding, limit);
@@ -66,6 +103,9 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	finding_say_wall(finding.evidence, activity, waits->time_ns);
 	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
 		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
+	if (cpu_ns)
+		finding_say(finding.evidence, ", and %s of CPU time in it",
+			    human_time(time, cpu_ns));
 	if (row->next && !limit)
 		finding_say(finding.next, "%s", row->next);
 	findings_offer(findings, &finding);

@@ -256,6 +256,32 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 	       "lock of the kernel, or a file server");
 }
 
+/* On a fast device the kernel computes as long as it waits: both would go. */
+static void what_a_sync_computes_counts_with_its_waits(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_CPU, 6 * SECOND,
+		      14 * SECOND);
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "db", .run_ns = 6 * SECOND});
+	account_waits(&fake, 5, "db", PKBPF_WAIT_DISK, 40000, 100000, 1, FAKE_IPS(ACCOUNT_JOURNAL),
+		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_FLUSH, ACCOUNT_MAIN));
+	account_on_cpu(&fake, 5, "db", 6 * SECOND);
+	account_kernel_samples(&fake, 5, "db", 495, FAKE_IPS(ACCOUNT_JOURNAL),
+			       FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_FLUSH, ACCOUNT_MAIN));
+	account_samples(&fake, 5, "db", 99, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_string_equal(findings.findings[0].rule, "fsync_bound");
+	expect(&findings, "fsync_bound",
+	       "db 5: waits for the file system's journal in `XLogFlush > fdatasync`; 40 % of wall "
+	       "time (4.00 s in 40,000 waits), and 5.00 s of CPU time in it. Next: fewer fsync "
+	       "calls and metadata changes, or a journal on a faster device");
+	assert_non_null(finding_of(&findings, "cpu_bound"));
+}
+
 static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **state)
 {
 	struct fake_profile fake;
@@ -281,6 +307,7 @@ int main(void)
 		cmocka_unit_test(waiting_at_a_ring_is_disk_wait_as_long_as_requests_took),
 		cmocka_unit_test(waiting_longer_than_a_request_takes_is_no_disk_wait),
 		cmocka_unit_test(waiting_for_a_journal_is_told_as_such),
+		cmocka_unit_test(what_a_sync_computes_counts_with_its_waits),
 		cmocka_unit_test(a_share_is_of_all_threads_where_it_would_be_more_than_all),
 		cmocka_unit_test(
 			what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them),
