@@ -118,6 +118,8 @@ static int assemble(struct live_capture *live, struct error *error)
 	if (live->files) {
 		file_servers_set_log(mapped_file_table_servers(live->files),
 				     live->options.session.log);
+		if (live->options.goes_on)
+			file_servers_keep_opener(mapped_file_table_servers(live->files));
 		live->processes = process_table_new(live->files);
 	}
 	if (live->options.debuginfod_limit_ns)

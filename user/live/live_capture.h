@@ -14,6 +14,7 @@ struct live_capture_options {
 	struct source_options sources;
 	uint64_t trace_ns; /* struct aggregator_options */
 	uint64_t names_ns; /* max_names_ns of struct aggregator_options; 0: the default */
+	bool goes_on;	   /* interval after interval: what helps later is started at once */
 	bool inlines, lines;
 	bool python_full;	      /* keep the native frames that run Python frames */
 	uint64_t debuginfod_limit_ns; /* 0: no servers are asked for debug files */

@@ -320,6 +320,7 @@ int live_run_start(struct live_run *run, struct error *error)
 		.names_ns = options->every_ns >= LONG_INTERVAL_NS
 				    ? options->every_ns - NAMES_EARLY_NS
 				    : 0,
+		.goes_on = options->every_ns,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
 		.python_full = options->python_mode == PKBPF_PYTHON_FULL,

@@ -158,6 +158,33 @@ static void home_is_that_of_a_process_that_lives(void **state)
 	assert_false(home.is_known);
 }
 
+/* The only child of this thread; 0: it has none. */
+static int child(void)
+{
+	FILE *file = fopen("/proc/thread-self/children", "re");
+	int pid = 0;
+
+	assert_non_null(file);
+	if (fscanf(file, "%d", &pid) != 1)
+		pid = 0;
+	fclose(file);
+	return pid;
+}
+
+static void a_process_that_is_kept_opens_files_later_too(void **state)
+{
+	struct fixture *fixture = *state;
+	int first;
+
+	file_servers_keep_opener(fixture->servers);
+	first = child();
+	assert_int_not_equal(first, 0);
+	/* Others end after a second. */
+	usleep(1200000);
+	assert_int_equal(open_named(fixture, 7, "/file"), '7');
+	assert_int_equal(child(), first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +193,7 @@ int main(void)
 		TEST(a_file_is_opened_with_the_rights_of_its_process),
 		TEST(only_regular_files_of_living_processes_are_opened),
 		TEST(the_process_that_opens_files_is_started_again),
+		TEST(a_process_that_is_kept_opens_files_later_too),
 		TEST(home_is_that_of_a_process_that_lives),
 	};
 

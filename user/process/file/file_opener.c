@@ -241,9 +241,9 @@ static void close_all_but(int fd)
 }
 
 /* Handlers of signals would believe to be in the program. */
-static pid_t fork_opener(int socket_fd)
+static pid_t fork_opener(int socket_fd, int idle_seconds)
 {
-	const struct timeval idle = {.tv_sec = IDLE_SECONDS};
+	const struct timeval idle = {.tv_sec = idle_seconds};
 	sigset_t all, before;
 	pid_t pid;
 
@@ -261,13 +261,13 @@ static pid_t fork_opener(int socket_fd)
 	return pid < 0 ? -errno : pid;
 }
 
-static int start(struct file_opener *opener)
+static int start(struct file_opener *opener, int idle_seconds)
 {
 	int ends[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	opener->pid = fork_opener(ends[1]);
+	opener->pid = fork_opener(ends[1], idle_seconds);
 	close(ends[1]);
 	opener->fd = ends[0];
 	if (opener->pid > 0)
@@ -276,6 +276,11 @@ static int start(struct file_opener *opener)
 	close(opener->fd);
 	*opener = (struct file_opener){.fd = -1};
 	return err;
+}
+
+int file_opener_keep(struct file_opener *opener)
+{
+	return opener->pid > 0 ? 0 : start(opener, 0);
 }
 
 /* One that has nothing to do ends at once. */
@@ -340,7 +345,7 @@ int file_opener_ask(struct file_opener *opener, int root_fd, const struct file_q
 	int ret = -EPIPE;
 
 	for (unsigned int tries = 0; tries < 3 && ret == -EPIPE; tries++) {
-		ret = opener->pid > 0 ? 0 : start(opener);
+		ret = opener->pid > 0 ? 0 : start(opener, IDLE_SECONDS);
 		if (ret)
 			return ret;
 		ret = ask_once(opener, root_fd, question, limit_ns, ret_stat, ret_left);

@@ -4,8 +4,8 @@
  * so that it can be left behind. A link may lead to a file system whose server is silent, and who
  * waits for it may not even be possible to kill.
  *
- * It is forked when it is needed, and ends by itself when it is not needed for a while. It reads no
- * byte of such files.
+ * It is forked when it is needed, and ends by itself when it is not needed for a while, unless it
+ * is kept. It reads no byte of such files.
  */
 #ifndef PKBPF_PROCESS_FILE_FILE_OPENER_H
 #define PKBPF_PROCESS_FILE_FILE_OPENER_H
@@ -22,6 +22,11 @@ struct file_opener { /* {.pid = 0, .fd = -1}: none runs */
 	pid_t pid;
 	int fd;
 };
+
+/* Starts one that is kept until file_opener_stop(), or until it is left behind. For programs that
+ * go on for long, before they have much memory: to fork them later costs more than to open. A
+ * negative errno. */
+int file_opener_keep(struct file_opener *opener);
 
 struct file_question {
 	struct file_rights rights;

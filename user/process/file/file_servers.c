@@ -88,6 +88,11 @@ void file_servers_set_log(struct file_servers *servers, const struct log *log)
 	servers->log = log;
 }
 
+void file_servers_keep_opener(struct file_servers *servers)
+{
+	file_opener_keep(&servers->opener);
+}
+
 struct served_mounts *file_servers_mounts(struct file_servers *servers)
 {
 	return servers->mounts;

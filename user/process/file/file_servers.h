@@ -24,6 +24,9 @@ struct file_servers *file_servers_new(const char *root);
 void file_servers_free(struct file_servers *servers);
 /* Log that gets file systems without an answer; NULL: none. */
 void file_servers_set_log(struct file_servers *servers, const struct log *log);
+/* Keeps the process that opens files, from now on: file_opener_keep(). Without it, it is forked
+ * when it is needed. */
+void file_servers_keep_opener(struct file_servers *servers);
 /* The list of such file systems. */
 struct served_mounts *file_servers_mounts(struct file_servers *servers);
 
