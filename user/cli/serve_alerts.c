@@ -11,6 +11,7 @@
 #include "base/durable_file.h"
 #include "base/file_io.h"
 #include "cli/serve_config.h"
+#include "rows/human.h"
 #include "store/store_keep.h"
 
 #define REPEAT_NS      (60 * NS_PER_SECOND)
@@ -173,6 +174,7 @@ void serve_alerts_tick(struct serve_alerts *alerts)
 /* Once for each. */
 static void say_slow(struct serve_alerts *alerts)
 {
+	char text[HUMAN_SIZE];
 	int64_t took_ns;
 	const char *rule = alerts_slow_rule(alerts->alerts, &took_ns);
 
@@ -180,10 +182,10 @@ static void say_slow(struct serve_alerts *alerts)
 		return;
 	snprintf(alerts->slow_rule, sizeof(alerts->slow_rule), "%s", rule);
 	console_error(alerts->options.console,
-		      "alert rule %s takes %.1f s of CPU time: it is held against the history less "
+		      "alert rule %s takes %s of CPU time: it is held against the history less "
 		      "often than it asks for (pkbpf_alert_looks_postponed_total); choose a longer "
 		      "'over', or a longer --interval",
-		      rule, (double)took_ns / 1e9);
+		      rule, human_time(text, (uint64_t)took_ns));
 }
 
 void serve_alerts_add(struct serve_alerts *alerts, const struct resource_rows *rows)

@@ -8,6 +8,9 @@
 /* A switch with its wake-up costs about 5 us. */
 #define SWITCH_NS	 5000
 #define HANDOVER_WORK_NS 50000
+/* With less work in between, what the kernel computes is that of the switches: where a switch costs
+ * more, as on a virtual machine. */
+#define SHORT_WORK_NS 20000
 /* Of the waits, in the one place: the other is hardly one. */
 #define ONE_PLACE_PERCENT 75
 
@@ -114,6 +117,8 @@ bool find_handover(const struct analysis *analysis, const struct activity *activ
 	cost_ns = (double)SWITCH_NS * waits;
 	if (work_ns >= HANDOVER_WORK_NS)
 		return false;
+	if (work_ns < SHORT_WORK_NS && cost_ns < (double)activity->group->sum.cpu.system_ns)
+		cost_ns = (double)activity->group->sum.cpu.system_ns;
 	if (cost_ns > (double)activity->cpu_ns)
 		cost_ns = (double)activity->cpu_ns;
 	/* The wake-ups of each other are their run-queue waits as well. */

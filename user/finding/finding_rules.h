@@ -103,7 +103,7 @@
 	    "CPU samples in one system call; \"small\" needs bytes per call from /proc/PID/io")    \
 	ROW(handover, "two threads hand over to each other without end",                           \
 	    "5,000 switches per second and thread with less than 50 us of work: a switch costs "   \
-	    "about 5 us",                                                                          \
+	    "about 5 us, or all that the kernel computes where work is shorter than 20 us",        \
 	    "context switches, and CPU time between them")                                         \
 	ROW(cpu_starved, "more threads are runnable than the CPUs can run",                        \
 	    "CPUs 90 % busy, a tenth of runnable time in waiting, p99 of 1 ms: shorter waits are " \

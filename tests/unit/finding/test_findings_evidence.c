@@ -256,6 +256,32 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 	       "lock of the kernel, or a file server");
 }
 
+/* Where a switch costs more than it is taken to cost, the kernel's time shows it. */
+static void switches_cost_what_the_kernel_computes(void **state)
+{
+	for (int in_kernel = 0; in_kernel < 2; in_kernel++) {
+		struct fake_profile fake;
+		struct findings findings;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_CPU,
+			      6 * SECOND, 14 * SECOND);
+		account_process(
+			&fake, &(struct account_process){.pid = 5,
+							 .comm = "pair",
+							 .run_ns = 4 * SECOND,
+							 .system_permille = in_kernel ? 700 : 300});
+		account_waits(&fake, 5, "pair", PKBPF_WAIT_SLEEP, 300000, 20000, 1,
+			      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+		account_on_cpu(&fake, 5, "pair", 4 * SECOND);
+		account_samples(&fake, 5, "pair", 396, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+		account_end(&fake);
+		findings = findings_of(&fake);
+		assert_non_null(finding_of(&findings, "handover"));
+		assert_int_equal(finding_of(&findings, "handover")->cost + 0.5,
+				 in_kernel ? 40 : 15);
+	}
+}
+
 /* On a fast device the kernel computes as long as it waits: both would go. */
 static void what_a_sync_computes_counts_with_its_waits(void **state)
 {
@@ -307,6 +333,7 @@ int main(void)
 		cmocka_unit_test(waiting_at_a_ring_is_disk_wait_as_long_as_requests_took),
 		cmocka_unit_test(waiting_longer_than_a_request_takes_is_no_disk_wait),
 		cmocka_unit_test(waiting_for_a_journal_is_told_as_such),
+		cmocka_unit_test(switches_cost_what_the_kernel_computes),
 		cmocka_unit_test(what_a_sync_computes_counts_with_its_waits),
 		cmocka_unit_test(a_share_is_of_all_threads_where_it_would_be_more_than_all),
 		cmocka_unit_test(
