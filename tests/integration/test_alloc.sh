@@ -26,6 +26,13 @@ awk '/^allocations;.*large_leak_leaf / { sum += $NF } /\[truncated/ { cut += $NF
 	END { true = 3 * 10 * 1048576; exit !(sum > 0 && sum <= true && sum + cut >= true) }' out.live.folded ||
 	fail "large blocks of three processes: $(cat out.live.folded)"
 
+begin "programs that run without the library are counted"
+"$pkbpf" -e alloc --alloc -o out.folded -- sh -c '"$0" && env -i "$0" && LD_PRELOAD= "$0"' "$workloads/allocations" >output.txt 2>said ||
+	fail "status $?: $(cat said)"
+grep -q 'allocations of 2 programs of the command are not sampled (the first: allocations)' said || fail "not told: $(cat said)"
+"$pkbpf" -e alloc --alloc -o out.folded -- sh -c '"$0" && exec "$0"' "$workloads/allocations" >output.txt 2>said
+if grep -q 'are not sampled' said; then fail "told without need: $(cat said)"; fi
+
 begin "a library for each C library"
 for library in alloc regions python-calls; do
 	versions=$(nm -D --undefined-only "$(dirname "$pkbpf")/libpkbpf-$library.so" | grep -c '@\|__tls_get_addr')

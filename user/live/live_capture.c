@@ -13,6 +13,7 @@
 #include "live/memory_limit.h"
 #include "process/file/file_servers.h"
 #include "process/relation/process_counts.h"
+#include "source/alloc/sampler_library.h"
 #include "symbol/dwarf/inlined_copies.h"
 #include "symbol/elf/data_namer.h"
 #include "symbol/elf/debuginfod.h"
@@ -82,6 +83,18 @@ static void find_own_code(struct live_capture *live)
 	}
 }
 
+/* NULL: no command is started with the sampler. */
+static struct library_watch *watch_sampler(struct live_capture *live)
+{
+	const struct session_options *session = &live->options.session;
+
+	live->library_watch.name = SAMPLER_LIBRARY_NAME;
+	if (!(session->kinds_mask & 1U << PKBPF_PROFILE_ALLOC) || !session->waiting_pid ||
+	    library_watch_add(&live->library_watch, session->waiting_pid))
+		return NULL;
+	return &live->library_watch;
+}
+
 static struct aggregator_options choose_bounds(struct live_capture *live)
 {
 	uint64_t limit = live->options.session.max_memory_bytes;
@@ -104,6 +117,7 @@ static struct aggregator_options choose_bounds(struct live_capture *live)
 		.max_names_bytes = memory_limit_share(limit, 16, MAX_NAMES_BYTES),
 		.max_names_ns = live->options.names_ns ? live->options.names_ns : MAX_NAMES_NS,
 		.own_code = &live->own_code,
+		.library_watch = watch_sampler(live),
 		.is_followed = is_followed,
 		.follow_context = live,
 	};
@@ -433,6 +447,7 @@ void live_capture_free(struct live_capture *live)
 	source_set_free(live->sources);
 	session_free(live->session);
 	aggregator_free(live->aggregator);
+	library_watch_done(&live->library_watch);
 	own_code_done(&live->own_code);
 	device_names_done(&live->device_names);
 	profile_free(live->profile);

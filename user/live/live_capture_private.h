@@ -32,6 +32,7 @@ struct live_capture {
 	struct profile *profile; /* the last slice, once it is closed */
 	struct aggregator *aggregator;
 	struct own_code own_code;
+	struct library_watch library_watch; /* for the sampler of allocations */
 	struct event_sink sink;
 	struct session *session;
 	struct source_set *sources;

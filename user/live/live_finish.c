@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "live/live_capture_private.h"
 #include "profile/account/device_names.h"
 #include "profile/kind_table.h"
@@ -262,9 +263,26 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 	return slice;
 }
 
+static void warn_of_programs_without_sampler(struct live_capture *live)
+{
+	struct library_watch *watch = &live->library_watch;
+	char name[4 * sizeof(watch->first) + 1];
+
+	library_watch_end(watch, live->end_ns);
+	if (!watch->without)
+		return;
+	escape_terminal(name, sizeof(name), watch->first);
+	log_warning(live->options.session.log,
+		    "allocations of %llu program%s of the command are not sampled (the first: "
+		    "%s): the sampler is not in them, for they are statically linked, or were "
+		    "started with another LD_PRELOAD or the rights of another user",
+		    (unsigned long long)watch->without, watch->without == 1 ? "" : "s", name);
+}
+
 void live_capture_end(struct live_capture *live)
 {
 	aggregator_end(live->aggregator);
+	warn_of_programs_without_sampler(live);
 }
 
 struct profile *live_capture_finish(struct live_capture *live, const char *targets)

@@ -112,6 +112,8 @@ static void on_task(void *context, const struct task_view *task)
 {
 	struct aggregator *aggregator = context;
 
+	if (aggregator->options.library_watch)
+		library_watch_on_task(aggregator->options.library_watch, task);
 	/* Before exec, the pid is that of another incarnation. */
 	aggregator_heap_task(aggregator, task);
 	aggregator->process_sink.ops->on_task(aggregator->process_sink.context, task);
@@ -124,6 +126,8 @@ static void on_mapping(void *context, const struct mapping_view *mapping)
 	const struct aggregator_options *options = &aggregator->options;
 	struct process *process;
 
+	if (options->library_watch)
+		library_watch_on_mapping(options->library_watch, mapping);
 	aggregator->process_sink.ops->on_mapping(aggregator->process_sink.context, mapping);
 	process = process_table_find(aggregator->processes, mapping->pid);
 	if (!process)

@@ -5,6 +5,7 @@
 #define PKBPF_PROFILE_AGGREGATOR_H
 
 #include "event/event_sink.h"
+#include "process/library_watch.h"
 #include "profile/profile.h"
 
 struct aggregator_options {
@@ -15,6 +16,8 @@ struct aggregator_options {
 	struct python_functions *python;
 	/* Names variables: which lock it is; NULL: none. Borrowed. */
 	struct data_namer *data_namer;
+	/* Sees tasks and mappings first; NULL: none. Borrowed. */
+	struct library_watch *library_watch;
 	bool python_full; /* keep the native frames that run Python frames */
 	/* Kernel frames from the outermost of this code on are one, "[pkbpf]"; NULL: none.
 	 * Borrowed, may grow before the first sample. */
