@@ -281,7 +281,9 @@ static void find_sleep(const struct analysis *analysis, const struct activity *a
 	finding_set_place(&finding, "of it", analysis, activity, &stacks);
 	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
 		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
-		(failures && names_a_retry(finding.place));
+		/* Others of its network namespace fail, too. */
+		(failures && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
+		 names_a_retry(finding.place));
 	looks = (double)sleeps->count / (double)(threads ? threads : 1) >=
 			LOOKS_PER_SECOND * seconds &&
 		sleeps->time_ns / sleeps->count <= LOOK_PAUSE_NS;
