@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef PTHREAD_MUTEX_ADAPTIVE_NP /* musl */
+#ifndef __GLIBC__ /* musl has none; that of glibc is no macro */
 #define PTHREAD_MUTEX_ADAPTIVE_NP PTHREAD_MUTEX_NORMAL
 #endif
 
