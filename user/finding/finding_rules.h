@@ -118,7 +118,8 @@
 	    "service time of reads and writes of each device, also of those below a loop "         \
 	    "device; discards and flushes do not count")                                           \
 	ROW(major_faults, "a process has 20 or more major faults per second",                      \
-	    "20 per second, a read takes some milliseconds where disks are slow; below 200, 2 % "  \
+	    "20, and 20 per second: a read takes some milliseconds where disks are slow; below "   \
+	    "200, 2 % "                                                                            \
 	    "of the interval in waits for a disk, where waits are recorded",                       \
 	    "major faults; a program that starts is no alarm")                                     \
 	ROW(memory_grows, "memory of a process grows beyond all it has had",                       \

@@ -324,7 +324,8 @@ static void find_major(const struct analysis *analysis, const struct activity *a
 					.states = 1U << PKBPF_FAULT_MAJOR};
 	struct class_choice choice;
 
-	if (rate < MAJOR_FAULTS_PER_SECOND || are_cheap(analysis, activity, rate))
+	if (rate < MAJOR_FAULTS_PER_SECOND || sum->memory.major_faults < MAJOR_FAULTS_PER_SECOND ||
+	    are_cheap(analysis, activity, rate))
 		return;
 	/* Read from a disk, they are most of the disk wait; else a millisecond or less each. */
 	finding.severity = rate / 10 > 100 ? 100 : rate / 10;
