@@ -39,6 +39,24 @@ asks() {
 	"$pkbpf" -p "$jvm" -e offcpu -d 0.3 -o out.folded --jvm-map >said 2>&1 || fail "status $?: $(cat said)"
 }
 
+# It maps its library while the record is under way: its mappings are known.
+begin "a JVM beside the target is asked for nothing"
+start_jvm answer
+target=$jvm
+mkdir beside && chmod 777 beside
+(cd beside && exec setpriv --reuid nobody --regid nogroup --clear-groups \
+	sh -c 'until [ -e go ]; do sleep 0.05; done; exec /usr/bin/python3 "$@"' sh "$work/fake_jvm.py" "$work/beside" answer) >ready2 &
+other=$!
+(sleep 0.7 && : >beside/go) &
+record -p "$target" -e offcpu -d 2.5 -o out.folded --jvm-map
+grep -q ready ready2 || fail "the other one did not start: the record is too short"
+[ -s jvm/asked ] || fail "the target was not asked"
+[ -e beside/asked ] && fail "asked, though it is no target: $(cat beside/asked)"
+[ -e "/tmp/perf-$other.map" ] && fail "was made to write a file"
+kill $other
+wait $other
+end_jvm
+
 begin "a JVM that does not know the command"
 start_jvm refuse
 asks

@@ -387,7 +387,8 @@ int live_capture_jvms(const struct live_capture *live, struct u32_list *ret_pids
 		const struct process *process = process_table_by_id(live->processes, id);
 		uint32_t *pid;
 
-		if (!process || process->end_ns || !has_jvm(live, process))
+		if (!process || process->end_ns || !has_jvm(live, process) ||
+		    !live_is_target(live, process->pid))
 			continue;
 		pid = array_add(ret_pids);
 		if (!pid)

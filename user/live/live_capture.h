@@ -46,7 +46,7 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 int live_capture_rest_ms(const struct live_capture *live, int most_ms);
 /* Processes that are targets by now: session_targets_now(). */
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids);
-/* Processes with samples or other records that live and have mapped HotSpot's library. */
+/* Targets that live, have records, and have mapped HotSpot's library. */
 int live_capture_jvms(const struct live_capture *live, struct u32_list *ret_pids);
 /* Adds a target: session_set_cgroup(). */
 int live_capture_set_cgroup(struct live_capture *live, size_t place, const char *path,

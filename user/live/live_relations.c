@@ -2,6 +2,7 @@
 /* Puts what procfs tells of processes and those beside them into the record stream. */
 #include "live/live_relations.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,19 +49,39 @@ static bool is_in_cgroup(const char *folder, uint32_t pid)
 	return false;
 }
 
+static bool is_called(uint32_t tid, const char *name)
+{
+	char comm[PKBPF_COMM_SIZE + 1];
+
+	relation_read_comm(tid, comm);
+	return strcmp(comm, name) == 0;
+}
+
+/* Targets by name are threads. */
+static bool has_thread_called(uint32_t pid, const char *name)
+{
+	struct dirent *entry;
+	char path[32];
+	DIR *folder;
+	bool found = false;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	folder = opendir(path);
+	while (folder && !found && (entry = readdir(folder)))
+		found = entry->d_name[0] != '.' &&
+			is_called((uint32_t)strtoul(entry->d_name, NULL, 10), name);
+	if (folder)
+		closedir(folder);
+	return found;
+}
+
 /* The kernel side chooses by name and cgroup as threads come by. */
 static bool is_target(const struct live_capture *live, const struct u32_list *targets, uint32_t pid)
 {
 	const struct session_options *options = &live->options.session;
-	char comm[PKBPF_COMM_SIZE + 1];
 	struct stat status;
 	char path[64];
 
-	if (options->comm) {
-		relation_read_comm(pid, comm);
-		if (strcmp(comm, options->comm) != 0)
-			return false;
-	}
 	switch (options->target_mode) {
 	case PKBPF_TARGET_HOST:
 		return true;
@@ -85,9 +106,24 @@ static bool is_target(const struct live_capture *live, const struct u32_list *ta
 	return false;
 }
 
-/* The processes that are targets now, ascending; the caller frees them. */
+bool live_is_target(const struct live_capture *live, uint32_t pid)
+{
+	const char *comm = live->options.session.comm;
+	struct u32_list targets = {0};
+	bool found;
+
+	if (session_targets_now(live->session, &targets))
+		targets.count = 0;
+	found = is_target(live, &targets, pid) && (!comm || has_thread_called(pid, comm));
+	array_free(&targets);
+	return found;
+}
+
+/* The processes that are targets now, by the name of their first thread, ascending; the caller
+ * frees them. */
 static uint32_t *target_pids(const struct live_capture *live, size_t *ret_count)
 {
+	const char *comm = live->options.session.comm;
 	uint32_t *pids;
 	struct u32_list targets = {0};
 	size_t kept = 0;
@@ -98,7 +134,7 @@ static uint32_t *target_pids(const struct live_capture *live, size_t *ret_count)
 	if (session_targets_now(live->session, &targets))
 		targets.count = 0;
 	for (size_t i = 0; i < *ret_count; i++)
-		if (is_target(live, &targets, pids[i]))
+		if ((!comm || is_called(pids[i], comm)) && is_target(live, &targets, pids[i]))
 			pids[kept++] = pids[i];
 	array_free(&targets);
 	*ret_count = kept;
