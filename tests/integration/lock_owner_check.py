@@ -4,9 +4,9 @@
 
 usage: lock_owner_check.py RUN.trace.json RUN.json TRUTH.txt OWNER_PERCENT
 
-OWNER_PERCENT of the waits of 50 us and more name who held the lock when they began. A wait that begins between two holds
-may name the one before, the next one, or nobody. Waits and their time are those of the program's own clock within 2 %, and
-exactly those that the trace has one by one.
+OWNER_PERCENT of the waits of 50 us and more name the holder at their begin. A wait that begins between two holds may name
+the holder before, the next one, or none. Waits and their time match the program's own clock within 2 %, and the trace
+exactly.
 """
 import bisect
 import json
@@ -34,7 +34,7 @@ def read_truth(path):
 
 
 def allowed(of_lock, begin):
-    """Who may be named by a wait that began then, and whether that is one thread alone"""
+    """Holders that a wait which began then may name, and whether there is one alone"""
     next_one = bisect.bisect_right(of_lock, (begin, 1 << 63))
     if not next_one:
         return {of_lock[0][2], 0}, False
@@ -86,7 +86,7 @@ def main():
         at = bisect.bisect_right(events, (begin + CLOCK_NS, 0, 0)) - 1
         if at < 0 or begin + event["dur"] * 1000 > events[at][1] + CLOCK_NS:
             continue
-        # Who is woken and finds the lock taken waits again.
+        # A thread that is woken and finds the lock taken waits again.
         waited[event["tid"], at] = waited.get((event["tid"], at), 0) + event["dur"] * 1000
         if event["dur"] * 1000 < LONG_NS:
             continue

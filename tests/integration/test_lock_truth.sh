@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # extended
 # alone: waits are held against the program's own clock, to 2 %
-# Each wait for a lock names who held it when it began, and waits and their sums are those of the program and of the off-CPU account.
+# Each wait for a lock names its holder at its begin; waits and sums match the program and the off-CPU account.
 # usage: test_lock_truth.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"

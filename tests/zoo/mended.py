@@ -328,7 +328,7 @@ public class {name} {{
 """, *options).pid
 
 
-@scenario("waits", "until the Java VM lets its threads go on", "java", rules=("java_pause",))
+@scenario("waits", "for the Java VM", "java", rules=("java_pause",))
 def java_pause(zoo):
     """the heap is hardly larger than what is kept: it is collected all the time"""
     pid = java_churn(zoo, "Full", 1000, "-Xmx110m", "-XX:+UseSerialGC")

@@ -279,8 +279,8 @@ void diff_condition_check(const struct diff_condition *condition, const char *te
 		describe(comparison, row,
 			 diff_is_significant(row) ? "passed"
 			 : is_beyond(condition, row)
-				 ? "passed, for what is beyond is no significant change: longer "
-				   "runs, or several a side, would tell"
+				 ? "passed: the change beyond the threshold is not significant; "
+				   "compare longer runs, or several runs a side"
 				 : "passed, no significant change",
 			 result);
 	}

@@ -96,7 +96,7 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 	}
 }
 
-/* The run-queue wait is that of wake-ups. Not where CPUs are busy and half of the runnable time
+/* The run-queue wait is due to wake-ups. Not where CPUs are busy and half of the runnable time
  * goes by in it: threads that compute for a moment at a time never wait for a time slice. */
 static bool waits_are_wake_ups(const struct resource_rows *rows, const struct resource_row *sum)
 {

@@ -8,7 +8,7 @@
 /* A switch with its wake-up costs about 5 us. */
 #define SWITCH_NS	 5000
 #define HANDOVER_WORK_NS 50000
-/* With less work in between, what the kernel computes is that of the switches: where a switch costs
+/* With less work in between, system time is due to the switches: where a switch costs
  * more, as on a virtual machine. */
 #define SHORT_WORK_NS 20000
 /* Of the waits, in the one place: the other is hardly one. */

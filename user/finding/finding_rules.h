@@ -75,7 +75,7 @@
 	ROW(peer_fails, "connections to a peer fail",                                              \
 	    "5 failures, a tenth of the attempts: single ones are normal",                         \
 	    "failed calls of -e network, beside those that succeeded")                             \
-	ROW(java_pause, "threads wait until the Java VM lets them go on",                          \
+	ROW(java_pause, "threads wait for the Java VM (safepoint or heap)",                        \
 	    "a fifth of the active time",                                                          \
 	    "waits below the VM's functions for safepoints, for operations that stop threads, "    \
 	    "and for memory of the heap")                                                          \

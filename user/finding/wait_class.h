@@ -76,7 +76,7 @@
 	    "information_schema.innodb_trx and sys.innodb_lock_waits name the transactions")       \
 	ROW(TABLE_LOCK, "lock_bound", "waits for a metadata lock of a table", NULL)                \
 	ROW(RUNTIME_WORK, NULL, "waits for work", NULL)                                            \
-	ROW(JAVA_PAUSE, "java_pause", "waits until the Java VM lets its threads go on",            \
+	ROW(JAVA_PAUSE, "java_pause", "waits for the Java VM (safepoint or heap)",                 \
 	    "jstat -gcutil PID 1000 shows whether it collects garbage: then allocate less, or "    \
 	    "give it a larger heap (-Xmx)")                                                        \
 	ROW(PG_WORK, NULL, "waits for its client or for work", NULL)                               \

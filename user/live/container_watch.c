@@ -270,8 +270,8 @@ static int nothing_matches(const struct container_watch *watch, struct error *er
 	} else {
 		text_append(
 			text, sizeof(text),
-			"no container or unit is running, or only in cgroups of version 1, which "
-			"are not seen; for one that starts later use a pattern such as '%s*'",
+			"no container or unit found (cgroups of version 1 are not searched); for "
+			"one that starts later use a pattern such as '%s*'",
 			watch->text);
 	}
 	array_free(&containers);

@@ -269,13 +269,18 @@ static void warn_of_programs_without_sampler(struct live_capture *live)
 	char name[4 * sizeof(watch->first) + 1];
 
 	library_watch_end(watch, live->end_ns);
+	if (watch->unfollowed)
+		log_warning(live->options.session.log,
+			    "%llu processes of the command were not checked for the sampling "
+			    "library: more than %d ran at a time",
+			    (unsigned long long)watch->unfollowed, LIBRARY_WATCH_MAX);
 	if (!watch->without)
 		return;
 	escape_terminal(name, sizeof(name), watch->first);
 	log_warning(live->options.session.log,
 		    "allocations of %llu program%s of the command are not sampled (the first: "
-		    "%s): the sampler is not in them, for they are statically linked, or were "
-		    "started with another LD_PRELOAD or the rights of another user",
+		    "%s): the sampling library is not loaded there, as in static programs, or with "
+		    "another LD_PRELOAD or another user's rights",
 		    (unsigned long long)watch->without, watch->without == 1 ? "" : "s", name);
 }
 

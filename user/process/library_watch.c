@@ -44,9 +44,9 @@ static void on_fork(struct library_watch *watch, const struct task_view *task)
 {
 	const struct library_watch_process *parent = find(watch, task->parent_pid);
 
-	/* A thread is no process; and the child of one that is not counted is not, either. */
-	if (task->pid != task->parent_pid && parent)
-		add(watch, task->pid);
+	/* Not of a thread, nor of processes that are not followed. */
+	if (task->pid != task->parent_pid && parent && !add(watch, task->pid))
+		watch->unfollowed++;
 }
 
 void library_watch_on_task(struct library_watch *watch, const struct task_view *task)

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "event/event_sink.h"
 
-/* More processes at a time are not followed. */
+/* More processes at a time are counted, and not followed. */
 #define LIBRARY_WATCH_MAX 4096
 
 struct library_watch_process {
@@ -28,6 +28,7 @@ struct library_watch {
 	const char *name; /* of the file, without folders; borrowed */
 	ARRAY_OF(struct library_watch_process) processes;
 	uint64_t without;		 /* programs that ended without it */
+	uint64_t unfollowed;		 /* forked while there was no room */
 	char first[PKBPF_COMM_SIZE + 1]; /* name of the first of them */
 };
 

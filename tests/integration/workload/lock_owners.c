@@ -6,7 +6,7 @@
  * normal, recursive, errorcheck, adaptive, timed, robust, pi, rwlock, shared (two processes) or
  * word (a futex without an owner). Half of the holds compute for 50 to 350 us, in hold_busy(); half
  * sleep for 0.1 to 1 ms, in hold_asleep(). Each third thread holds for four times as long, and each
- * third for a quarter: who is taken for another shows. KIND impatient: long holds, and waits that
+ * third for a quarter: mistaken holders show. KIND impatient: long holds, and waits that
  * time out.
  *
  * Writes the truth by its own clock: "lock N ADDRESS", "wait N COUNT NS ALL_NS" for waits of 50 us
@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef __GLIBC__ /* musl has none; that of glibc is no macro */
+#ifndef __GLIBC__ /* musl has none; in glibc it is no macro */
 #define PTHREAD_MUTEX_ADAPTIVE_NP PTHREAD_MUTEX_NORMAL
 #endif
 
@@ -239,7 +239,7 @@ static void use_lock_long(struct log *log, unsigned int *seed)
 	hold_asleep(1000000);
 }
 
-/* Who waits for the lock finds that its owner has died. */
+/* A thread that waits for the lock finds its owner dead. */
 static void end_in_hold(struct log *log)
 {
 	struct event event = {.is_asleep = true, .before_ns = now()};

@@ -302,7 +302,7 @@ static struct findings reading(uint64_t wait_ns)
 	return findings_of(&fake);
 }
 
-/* A few short reads of a program that starts limit nobody. */
+/* A few short reads of a program that starts limit no process. */
 static void major_faults_that_take_no_time_are_no_finding(void **state)
 {
 	struct findings findings = reading(200000);

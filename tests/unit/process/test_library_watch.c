@@ -108,6 +108,7 @@ static void test_processes_are_bounded(void **state)
 		forks(10, 1000 + i, 1000 + i);
 	assert_true(library_watch_add(&watch, 999999) < 0);
 	forks(10, 999999, 999999);
+	assert_int_equal(watch.unfollowed, 1);
 	runs(999999, "x", 1);
 	library_watch_end(&watch, SECOND);
 	assert_int_equal(watch.without, 0);

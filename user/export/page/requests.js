@@ -51,7 +51,7 @@ function showRequests() {
 		return;
 	}
 	fill("requests", head("requests", "Slowest requests, by thread contexts"), pickNote(), el("div", {class: "pb"}, el("div", {class: "key"}, [...names].map(([name, color]) => el("span", {}, el("i", {style: `background:var(--s-${color})`}), name)))),
-	     el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, [["At", "l"], ["Labels", "l"], ["Trace", "l c2"], ["Process", "l c1"], ["Time", ""], ["Of it", "l"], ["Longest waits, innermost function first", "l c2"]].map(([text, classes], i, all) => el("th", {class: classes, scope: "col", style: i === all.length - 1 ? "width:40%" : null}, text)))),
+	     el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, [["At", "l"], ["Labels", "l"], ["Trace", "l c2"], ["Process", "l c1"], ["Time", ""], ["Parts", "l"], ["Longest waits, innermost function first", "l c2"]].map(([text, classes], i, all) => el("th", {class: classes, scope: "col", style: i === all.length - 1 ? "width:40%" : null}, text)))),
 		el("tbody", {}, shown.map(request => requestRow(request, longest))))),
 	     requests.length > shown.length ? el("p", {class: "sub pb"}, `${count(requests.length - shown.length)} more in the JSON report`) : null);
 }
